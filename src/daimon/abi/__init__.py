@@ -1,0 +1,1 @@
+"""What all rooms agree on: the data, the ports, the errors. No I/O, no imports from above."""

@@ -1,0 +1,93 @@
+"""Everything that can go wrong, by who must act.
+
+    DaimonError
+    ├── BadInput            the sender: what was sent cannot be used
+    │   └── TooLarge
+    ├── ToolFailed          the model: told as a tool result, the turn goes on
+    ├── Denied              a person: the policy said no
+    ├── ProviderFailed      the router: another try, another model
+    ├── Misconfigured       the operator: a setting, a file, a missing program
+    │   └── HomeBusy        another process holds this home
+    ├── NotFound            the asker: no such turn, step, blob
+    │   └── Erased          it was there; its payload was deleted on purpose
+    ├── Fenced              the worker: somebody else holds the conversation; stop at once, no further effect
+    └── JournalFailed       the operator: the truth cannot be written
+        ├── JournalFull     no space; writing goes on when there is some
+        ├── JournalStopped  a write or fsync failed; nothing is written until a restart
+        └── JournalDamaged  the file is corrupt, foreign, or from a newer version
+
+Each class has a stable code. A text says what failed, with what value, and what to do.
+"""
+
+from typing import ClassVar
+
+
+class DaimonError(Exception):
+    code: ClassVar[str] = "error"
+
+
+class BadInput(DaimonError):
+    code = "bad_input"
+
+
+class TooLarge(BadInput):
+    code = "too_large"
+
+
+class ToolFailed(DaimonError):
+    """A tool raises it with a code of its own choice, such as `not_found`, `timeout`, `refused`."""
+
+    code = "tool_failed"
+
+    def __init__(self, reason: str, message: str, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retryable = retryable
+
+
+class Denied(DaimonError):
+    code = "denied"
+
+
+class ProviderFailed(DaimonError):
+    code = "provider_failed"
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Misconfigured(DaimonError):
+    code = "misconfigured"
+
+
+class HomeBusy(Misconfigured):
+    code = "home_busy"
+
+
+class NotFound(DaimonError):
+    code = "not_found"
+
+
+class Erased(NotFound):
+    code = "erased"
+
+
+class Fenced(DaimonError):
+    code = "fenced"
+
+
+class JournalFailed(DaimonError):
+    code = "journal_failed"
+
+
+class JournalFull(JournalFailed):
+    code = "journal_full"
+
+
+class JournalStopped(JournalFailed):
+    code = "journal_stopped"
+
+
+class JournalDamaged(JournalFailed):
+    code = "journal_damaged"

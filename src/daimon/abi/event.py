@@ -1,0 +1,133 @@
+"""All that enters: one typed Event, whoever sent it.
+
+Text, voice, files and images are `Said` with parts. A person's decision, a tool's late outcome and a fired timer are events as
+well: they carry `resolves`, the step that waits for them. There is one way in.
+
+An event is immutable and is written down before anything acts on it. (space, source, key) is unique: the second one with the
+same key is recognised, not done again.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from daimon.abi.ids import HOME_SPACE, SELF, AgentId, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.message import Content
+
+SCHEMA = 1
+"""The version of stored events, turns and steps. Readers upgrade older ones (`abi/upgrade.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an answer goes: a channel and a place in it."""
+
+    channel: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    parts: tuple[Content, ...]
+    kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    service: str
+    data: JsonValue
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: Literal["webhook"] = "webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A timer's moment came. `late_s` says by how much it was missed while nobody ran."""
+
+    timer: TimerId
+    about: str
+    due: datetime
+    late_s: float = 0.0
+    kind: Literal["timer"] = "timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    job: str
+    data: JsonValue = None
+    kind: Literal["heartbeat"] = "heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class FromAgent:
+    agent: AgentId
+    parts: tuple[Content, ...]
+    kind: Literal["agent"] = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A person's decision on a question that a turn asked."""
+
+    choice: str
+    text: str = ""
+    kind: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The outcome of a call that was started earlier and finished outside: a long job, another agent."""
+
+    data: JsonValue
+    is_error: bool = False
+    kind: Literal["outcome"] = "outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Somebody wants a turn, and all that it started, to end."""
+
+    turn: TurnId
+    reason: str = ""
+    kind: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What is left where a payload was deleted on purpose. A replay says so; it never invents what stood here."""
+
+    hash: str
+    at: datetime
+    reason: str
+    kind: Literal["erased"] = "erased"
+
+
+Body = Annotated[Said | Webhook | Fired | Heartbeat | FromAgent | Answer | Late | Stop | Erased, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    id: EventId
+    source: str
+    key: Key
+    conversation: str
+    principal: PrincipalId
+    body: Body
+    occurred_at: datetime
+    received_at: datetime
+    space: SpaceId = HOME_SPACE
+    agent: AgentId = SELF
+    label: Label = UNLABELLED
+    reply_to: Address | None = None
+    parent: StepRef | None = None
+    """The step that caused this event, when another turn sent it: its turn becomes the child of that one."""
+    resolves: StepRef | None = None
+    """The waiting step that this event answers."""
+    schema: int = SCHEMA
+
+    @property
+    def where(self) -> Conversation:
+        return Conversation(self.space, self.conversation)

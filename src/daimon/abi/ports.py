@@ -1,0 +1,390 @@
+"""The seams: what the rooms above hold instead of a driver. `boot.py` alone chooses what stands behind each.
+
+The journal is the truth, the dispatcher is a hint. A conversation is held by claim and epoch; a write under an old epoch is
+refused as `Fenced`, and whoever is fenced stops at once without any further effect. The dispatcher carries no payload and may
+drop, double or reorder its wake-ups: `Journal.due` finds what was missed. Keys are (space, conversation, sequence); there is
+no global order and no transaction across conversations. A `Cursor` is opaque: hand back what you were given.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NewType, Protocol
+
+from daimon.abi.event import Address, Erased, Event, Said
+from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.label import Label
+from daimon.abi.message import Content
+from daimon.abi.step import Gate, Step, Wait
+from daimon.abi.tool import Call, Manifest
+from daimon.abi.turn import Ending, Pins, State, Turn
+
+Cursor = NewType("Cursor", str)
+START = Cursor("")
+
+
+# -- time, chance, names -----------------------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Wall-clock time, aware, UTC. It may jump."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for durations and leases."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Random(Protocol):
+    def bytes(self, n: int) -> bytes: ...
+
+    def uniform(self) -> float: ...
+
+
+class Ids(Protocol):
+    def new(self, prefix: str) -> str:
+        """A fresh id; later ones sort after earlier ones."""
+        ...
+
+
+# -- the journal: taking in --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    event: EventId
+    """The event that is on disk: for a repeated key, the first one."""
+    seq: int
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """Input that could not become an event, kept as it came."""
+
+    source: str
+    reason: str
+    body: bytes
+    at: datetime
+
+
+class Intake(Protocol):
+    async def accept(self, event: Event) -> Accepted:
+        """Returns when the event is on disk for good."""
+        ...
+
+    async def bury(self, letter: DeadLetter) -> None: ...
+
+
+# -- the journal: working ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to go on with one turn of a conversation, until somebody claims it with a higher epoch."""
+
+    conversation: Conversation
+    worker: str
+    epoch: int
+    turn: Turn
+    event: Event
+    steps: tuple[Step, ...]
+    """What is already on disk. An intent among them without an outcome is in doubt."""
+    arrived: tuple[Event, ...] = ()
+    """Events for this turn that it has not taken in yet."""
+    attempts: int = 1
+    """How often in a row it was claimed without a step being recorded."""
+    is_stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Somebody else holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What a writer learns with each write about its own conversation."""
+
+    is_stopped: bool = False
+    """Somebody asked for this turn to end."""
+    arrived: tuple[Event, ...] = ()
+    """Events that resolve a wait of this turn and that it has not taken in yet."""
+    newer: tuple[Event, ...] = ()
+    """Events that wait for a turn of their own behind this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes to keep by their hash, given in chunks; equal chunks of different blobs are stored once."""
+
+    hash: BlobHash
+    chunks: tuple[bytes, ...]
+    fixed: int = 0
+    """How many leading chunks hold nobody's words (system text, tool manifests) and survive the erasure of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    ending: Ending
+    label: Label
+    reply: tuple[Content, ...] = ()
+    """What is said to the event's `reply_to`; nothing means silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    waits: tuple[Wait, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """There is more to do in this conversation: claim again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """Nothing left; the next accepted event wakes it."""
+
+
+class Journal(Protocol):
+    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+        """The next turn of the conversation: an interrupted one first, then by arrival. A new turn gets these pins."""
+        ...
+
+    async def renew(self, claim: Claim, ttl_s: float) -> Noticed:
+        """Raises Fenced."""
+        ...
+
+    async def record(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob] = ()) -> Noticed:
+        """All of these steps or none, on disk when it returns. Operations inside outcomes take effect with them. Raises Fenced."""
+        ...
+
+    async def finish(self, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob] = ()) -> More | Released:
+        """Records the last steps, lets go of the conversation, and looks for newer events in the same transaction. Raises Fenced."""
+        ...
+
+    async def due(self, now: datetime, limit: int) -> "Due":
+        """Fires timers and time-outs whose moment came, and finds conversations with work that nobody holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    conversations: tuple[Conversation, ...]
+    next_at: datetime | None
+    """When the next timer or time-out is due."""
+
+
+# -- the journal: reading ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    cursor: Cursor
+    item: Event | Step
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How much there is, for status."""
+
+    events: int
+    turns: dict[State, int]
+    steps: int
+    timers: int
+    outgoing: int
+    dead_letters: int
+    bytes: int
+
+
+class Archive(Protocol):
+    async def turn(self, turn: TurnId) -> Turn: ...
+
+    async def event(self, event: EventId) -> Event: ...
+
+    async def steps(self, turn: TurnId) -> tuple[Step, ...]: ...
+
+    async def turn_of(self, event: EventId) -> Turn | None:
+        """The turn that took this event in, if one did."""
+        ...
+
+    async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
+        """Newest first."""
+        ...
+
+    def watch(self, after: Cursor) -> AsyncIterator[Change]:
+        """Everything after the cursor, then everything new as it is committed, without end."""
+        ...
+
+
+class Overview(Protocol):
+    async def count(self) -> Count: ...
+
+    async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
+        """Newest first."""
+        ...
+
+
+class Store(Protocol):
+    """Content-addressed values."""
+
+    async def put(self, data: bytes) -> BlobHash: ...
+
+    async def get(self, blob: BlobHash) -> bytes: ...
+
+
+class Eraser(Protocol):
+    async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
+        """Deletes the payloads of the turn's event, steps, messages and blobs; numbers, hashes and tombstones stay."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    timer: TimerId
+    conversation: Conversation
+    at: datetime
+    about: str
+
+
+class Forks(Protocol):
+    async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
+        """A new turn in a conversation of its own, with copies of the steps up to and including `at`."""
+        ...
+
+
+class Timers(Protocol):
+    async def pending(self, conversation: Conversation) -> tuple[Reminder, ...]: ...
+
+
+# -- going out ---------------------------------------------------------------------------------------------------------
+
+
+Delivery = Literal["queued", "sent", "confirmed", "unknown", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A message on its way out. The key makes a second try recognisable to whoever gets it."""
+
+    key: Key
+    conversation: Conversation
+    to: Address
+    content: Said | Event | None
+    """Words for a person, or an event for another conversation. None: they were erased."""
+    label: Label
+    created_at: datetime
+    attempts: int = 0
+    in_doubt: bool = False
+    """A try was under way when the process died."""
+
+
+class Outbox(Protocol):
+    async def outgoing(self, limit: int) -> tuple[Outgoing, ...]:
+        """What is to be sent now, the oldest first; of each place only the oldest."""
+        ...
+
+    async def sending(self, message: Outgoing) -> None:
+        """Written before a try."""
+        ...
+
+    async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None: ...
+
+
+class Channel(Protocol):
+    """One way to reach people."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def may_repeat(self) -> bool:
+        """Is a second send with the same key harmless?"""
+        ...
+
+    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]: ...
+
+
+# -- waking, limiting, judging -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The wake-up was served."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAt:
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    waiting: int
+    running: int
+
+
+Handler = Callable[[Conversation], Awaitable[Done | RetryAt]]
+
+
+class Dispatcher(Protocol):
+    async def wake(self, conversation: Conversation, at: datetime | None = None, priority: int = 0) -> None: ...
+
+    async def serve(self, handler: Handler, slots: int) -> None:
+        """Runs until cancelled."""
+        ...
+
+    async def schedule(self, name: str, every_s: float, conversation: Conversation) -> None: ...
+
+    async def stats(self) -> Depth: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFor:
+    seconds: float
+
+
+class Limiter(Protocol):
+    async def acquire(self, key: str, calls: int, per_s: float) -> Granted | WaitFor: ...
+
+
+class Policy(Protocol):
+    @property
+    def version(self) -> str: ...
+
+    def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
+        """May this happen? Pure: same question, same answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    id: str
+    text: str
+    at: datetime
+    label: Label
+
+
+class Notes(Protocol):
+    async def search(self, space: SpaceId, principal: PrincipalId, query: str, limit: int) -> tuple[Note, ...]:
+        """The best matches first; an empty query gives the newest. Sees everything that was recorded before the call."""
+        ...

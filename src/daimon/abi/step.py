@@ -1,0 +1,288 @@
+"""One recorded act inside a turn.
+
+Steps of a turn are numbered from 0 without gaps. An intent is written *before* the act, its outcome after, and the outcome
+*refers* to its intent: so parallel calls may finish in any order and still replay in the order in which they were intended.
+The bodies are a union told apart by `kind`; a new kind of act is a new class here, never a new field on all.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from daimon.abi.event import SCHEMA, Erased
+from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.message import Part, ToolResult
+from daimon.abi.tool import Effect, Operation, Question, Touched
+from daimon.abi.turn import Ending, Pins
+
+# -- what the scheduler policy may decide ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One thing that can wake a parked turn. Waits are any-of: the first that comes wakes it."""
+
+    on: Literal["answer", "event", "timer", "money"]
+    step: StepRef
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Ask the model."""
+
+    kind: Literal["continue"] = "continue"
+
+
+@dataclass(frozen=True, slots=True)
+class UseTools:
+    intents: tuple[int, ...]
+    kind: Literal["use_tools"] = "use_tools"
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshContext:
+    reason: str
+    kind: Literal["refresh"] = "refresh"
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """Checkpoint and pause until one of the waits comes true."""
+
+    reason: str
+    waits: tuple[Wait, ...]
+    kind: Literal["park"] = "park"
+
+
+@dataclass(frozen=True, slots=True)
+class AskHuman:
+    question: Question
+    about: int | None = None
+    """The intent in question, if there is one."""
+    kind: Literal["ask"] = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class HandOff:
+    to: AgentId
+    reason: str
+    kind: Literal["hand_off"] = "hand_off"
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    ending: Ending
+    reason: str = ""
+    kind: Literal["complete"] = "complete"
+
+
+Decision = Annotated[Continue | UseTools | RefreshContext | Park | AskHuman | HandOff | Complete, Field(discriminator="kind")]
+
+# -- parts of steps ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: Decimal | None = Decimal(0)
+    """None means unknown, never zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_output_tokens: int | None = None
+    logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRef:
+    """A small reference to changing state that went into a prompt, so that a replay reads the same bytes."""
+
+    what: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the gate said of a call, with the version of the rules that said it."""
+
+    verdict: Literal["allow", "ask", "deny", "invalid"]
+    reason: str = ""
+    code: str = ""
+    version: str = ""
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A later event that this turn took in: it steers the turn, or resolves one of its waits."""
+
+    event: EventId
+    resolves: int | None = None
+    kind: Literal["received"] = "received"
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    chosen: str
+    policy: str
+    reason: str
+    candidates: tuple[str, ...] = ()
+    scores: dict[str, float] = field(default_factory=dict)
+    predicted_cost: Decimal | None = None
+    kind: Literal["route"] = "route"
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    model: str
+    parts: tuple[Part, ...]
+    finish: str
+    usage: Usage = Usage()
+    request: BlobHash | None = None
+    """The exact request bytes."""
+    sampling: Sampling = Sampling()
+    logprobs: BlobHash | None = None
+    context: tuple[ContextRef, ...] = ()
+    duration_ms: float = 0.0
+    kind: Literal["reply"] = "reply"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    model: str
+    code: str
+    message: str
+    request: BlobHash | None = None
+    kind: Literal["model_failed"] = "model_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    call: str
+    tool: str
+    arguments: JsonValue
+    key: Key
+    effect: Effect
+    manifest: str
+    """Hash of the manifest under which the call was allowed."""
+    gate: Gate
+    kind: Literal["intent"] = "intent"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The act goes on outside; its outcome will come as an event."""
+
+    intent: int
+    handle: str
+    question: Question | None = None
+    until: datetime | None = None
+    operations: tuple[Operation, ...] = ()
+    kind: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """The outcome of an intent."""
+
+    intent: int
+    result: ToolResult
+    code: str = ""
+    """Empty if it went well, else a stable error code."""
+    how: Literal["ran", "reran", "verified", "answered", "refused", "recorded", "cancelled"] = "ran"
+    operations: tuple[Operation, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    duration_ms: float = 0.0
+    kind: Literal["outcome"] = "outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    decision: Decision
+    version: str
+    inputs: dict[str, JsonValue] = field(default_factory=dict)
+    kind: Literal["decision"] = "decision"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    question: Question
+    about: int | None = None
+    operations: tuple[Operation, ...] = ()
+    kind: Literal["question"] = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A person's word on a question: that of an `Asked` or of a `Started` step."""
+
+    question: int
+    choice: str
+    text: str
+    by: PrincipalId
+    event: EventId | None
+    """None: nobody answered in time and the safe option was taken."""
+    kind: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpointed:
+    what: str
+    ref: str
+    kind: Literal["checkpoint"] = "checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    before: Pins
+    after: Pins
+    kind: Literal["upgrade"] = "upgrade"
+
+
+StepBody = Annotated[
+    Received
+    | Routed
+    | Replied
+    | ModelFailed
+    | Intended
+    | Started
+    | Happened
+    | Decided
+    | Asked
+    | Answered
+    | Checkpointed
+    | Upgraded
+    | Erased,
+    Field(discriminator="kind"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    turn: TurnId
+    n: int
+    body: StepBody
+    at: datetime
+    space: SpaceId
+    principal: PrincipalId
+    agent: AgentId
+    label: Label = UNLABELLED
+    schema: int = SCHEMA
+
+    @property
+    def ref(self) -> StepRef:
+        return StepRef(self.turn, self.n)

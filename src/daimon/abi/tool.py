@@ -1,0 +1,223 @@
+"""What a tool declares, what it is given, what it gives back.
+
+A tool without a manifest does not exist. The manifest says how a call may be repeated (`Effect`), what each argument means
+(`ArgumentRole`), what the tool can do to the world (`Capability`), how much it may take, and whose words its result holds,
+field by field.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field, JsonValue
+
+from daimon.abi.event import Address
+from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
+from daimon.abi.label import UNLABELLED, Author, Label
+from daimon.abi.message import Content
+
+
+class Effect(StrEnum):
+    """What to do with an intent whose outcome is unknown after a crash."""
+
+    PURE = "pure"
+    """Run it again."""
+    IDEMPOTENT = "idempotent"
+    """Run it again with the same key."""
+    VERIFIABLE = "verifiable"
+    """Ask the world whether it happened; run it only if it did not."""
+    UNSAFE = "unsafe"
+    """Never repeat it; ask the owner."""
+
+
+class ArgumentRole(StrEnum):
+    DESTINATION = "destination"
+    TARGET = "target"
+    AMOUNT = "amount"
+    CONTENT = "content"
+    SECRET = "secret"
+    TIME = "time"
+    PERMISSION = "permission"
+    QUERY = "query"
+
+
+class Capability(StrEnum):
+    READS_PRIVATE = "reads_private"
+    READS_OUTSIDE = "reads_outside"
+    WRITES = "writes"
+    EXECUTES = "executes"
+    SENDS = "sends"
+    SPENDS = "spends"
+    DELETES = "deletes"
+    GRANTS = "grants"
+    ASKS = "asks"
+
+
+CONSEQUENTIAL = frozenset({Capability.SENDS, Capability.SPENDS, Capability.DELETES, Capability.GRANTS})
+"""It leaves the machine, spends, deletes, or changes who may do what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    calls: int
+    per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLabel:
+    """Whose words a result holds. `source` may name arguments in braces: `web:{host}`. Fields are JSON pointers."""
+
+    author: Author = Author.STRANGER
+    source: str = "tool"
+    fields: dict[str, Author] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    name: str
+    description: str
+    parameters: dict[str, JsonValue]
+    """A strict JSON Schema of an object: no additional properties."""
+    effect: Effect
+    roles: dict[str, ArgumentRole] = field(default_factory=dict)
+    capabilities: frozenset[Capability] = frozenset()
+    timeout_s: float = 30.0
+    max_result_bytes: int = 256 * 1024
+    rate: Rate | None = None
+    needs: tuple[str, ...] = ()
+    """Names of the credentials that the call needs; the vault holds them."""
+    result: ResultLabel = ResultLabel()
+
+    @property
+    def is_consequential(self) -> bool:
+        return bool(self.capabilities & CONSEQUENTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    timer: TimerId
+    at: datetime
+    about: str
+    kind: Literal["set_timer"] = "set_timer"
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTimer:
+    timer: TimerId
+    kind: Literal["cancel_timer"] = "cancel_timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    text: str
+    note: str
+    """The id of the note."""
+    kind: Literal["remember"] = "remember"
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    note: str
+    kind: Literal["forget"] = "forget"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A message to somebody, now, before the turn ends."""
+
+    to: Address
+    parts: tuple[Content, ...]
+    kind: Literal["send"] = "send"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Work for another conversation: its turn becomes a child of this call, and its answer this call's outcome."""
+
+    agent: AgentId
+    conversation: str
+    parts: tuple[Content, ...]
+    kind: Literal["post"] = "post"
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Another agent goes on with this turn."""
+
+    agent: AgentId
+    reason: str = ""
+    kind: Literal["hand_over"] = "hand_over"
+
+
+Operation = Annotated[SetTimer | CancelTimer | Remember | Forget | Send | Post | HandOver, Field(discriminator="kind")]
+"""What takes effect together with the outcome that carries it, in the same transaction: exactly once, by construction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A side effect that a tool saw itself make: a file, a process, a host."""
+
+    kind: Literal["file", "process", "network"]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool gets to know about the call that it serves."""
+
+    key: Key
+    """Hand this to the outside world as the idempotency key."""
+    space: SpaceId
+    principal: PrincipalId
+    agent: AgentId
+    conversation: Conversation
+    reply_to: Address | None
+    now: datetime
+    label: Label = UNLABELLED
+    """What the call was decided under: the join of the model's context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished call. `data` is what the model reads, as JSON."""
+
+    data: JsonValue
+    parts: tuple[Content, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    labels: dict[str, Label] = field(default_factory=dict)
+    """Labels that the tool knows better than its manifest, by JSON pointer; the key "" is the whole result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that only a person can say. The first option is the safe one: it is taken when nobody answers in time."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    """Empty: any text will do."""
+    type: Literal["authorise", "choose", "context", "plan", "outcome"] = "context"
+    details: JsonValue = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call that goes on elsewhere: its outcome will come as an event that resolves the intent."""
+
+    handle: str
+    question: Question | None = None
+    until: datetime | None = None
+    operations: tuple[Operation, ...] = ()
+
+
+class Tool(Protocol):
+    @property
+    def manifest(self) -> Manifest: ...
+
+    async def run(self, arguments: dict[str, JsonValue], call: Call) -> Result | Pending: ...
+
+    async def verify(self, arguments: dict[str, JsonValue], call: Call) -> Result | None:
+        """Did the call with this key happen? Its result, or None if it did not. Asked of verifiable tools only."""
+        ...

@@ -1,0 +1,76 @@
+"""A turn: the work that one event causes for one agent.
+
+`queued` is an event that no worker has taken yet, `running` is held by a worker (or was, when that worker died), `parked`
+waits for any one of its waits and costs nothing, `done` and `failed` are final. A turn pins the hashes of all that shaped it
+at its start; when a resumed turn finds other ones, it goes on with what is there now and writes down the difference
+(`step.Upgraded`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from daimon.abi.event import SCHEMA
+from daimon.abi.ids import AgentId, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.label import UNLABELLED, Label
+
+
+class State(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    PARKED = "parked"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Ending(StrEnum):
+    """Why a turn is over. Only `failed` means that the system, not the work, gave up."""
+
+    ANSWERED = "answered"
+    SILENT = "silent"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    LIMIT = "limit"
+    FAILED = "failed"
+
+    @property
+    def state(self) -> State:
+        return State.FAILED if self in (Ending.FAILED, Ending.LIMIT) else State.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Hashes of what a turn started with."""
+
+    config: str = ""
+    policy: str = ""
+    prompts: str = ""
+    tools: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    id: TurnId
+    conversation: str
+    event: EventId
+    principal: PrincipalId
+    agent: AgentId
+    root: TurnId
+    state: State
+    created_at: datetime
+    space: SpaceId
+    label: Label = UNLABELLED
+    pins: Pins = Pins()
+    parent: StepRef | None = None
+    forked_from: StepRef | None = None
+    effects: Literal["world", "record"] = "world"
+    """Where this turn's effects come from. A fork takes them from the record unless somebody decided otherwise."""
+    ending: Ending | None = None
+    ended_at: datetime | None = None
+    schema: int = SCHEMA
+
+    @property
+    def where(self) -> Conversation:
+        return Conversation(self.space, self.conversation)
