@@ -1,0 +1,112 @@
+"""Reading the journal: turns, steps, changes, counts, and the erasing of payloads."""
+
+from datetime import datetime
+
+import apsw
+
+from daimon.abi.errors import NotFound
+from daimon.abi.event import Erased, Event
+from daimon.abi.ids import EventId, SpaceId, TurnId
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter
+from daimon.abi.step import Step
+from daimon.abi.turn import State, Turn
+from daimon.journal.rows import EVENT, STEP, TURN, micros, moment, read_event, read_step, read_turn
+
+BATCH = 256
+
+
+def turn(db: apsw.Connection, id_: TurnId) -> Turn:
+    row = db.execute(TURN + " WHERE id = ?", (id_,)).get
+    if row is None:
+        raise NotFound(f"there is no turn {id_!r}; `daimon turns` lists them")
+    return read_turn(row)
+
+
+def event(db: apsw.Connection, id_: EventId) -> Event:
+    row = db.execute(EVENT + " WHERE e.id = ?", (id_,)).get
+    if row is None:
+        raise NotFound(f"there is no event {id_!r}")
+    return read_event(row)
+
+
+def steps(db: apsw.Connection, id_: TurnId) -> tuple[Step, ...]:
+    return tuple(read_step(row) for row in db.execute(STEP + " WHERE s.turn = ? ORDER BY s.n", (id_,)))
+
+
+def turn_of(db: apsw.Connection, id_: EventId) -> Turn | None:
+    row = db.execute("SELECT turn FROM events WHERE id = ?", (id_,)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no event {id_!r}")
+    return None if row[0] is None else turn(db, row[0])
+
+
+def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | None, state: State | None) -> tuple[Turn, ...]:
+    query = TURN + " WHERE space = ?"
+    values: list[str | int] = [space]
+    if conversation is not None:
+        query += " AND conversation = ?"
+        values.append(conversation)
+    if state is not None:
+        query += " AND state = ?"
+        values.append(state)
+    return tuple(read_turn(row) for row in db.execute(query + " ORDER BY id DESC LIMIT ?", (*values, limit)))
+
+
+def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH) -> list[Change]:
+    """Events and steps in order of commit."""
+    pos = int(after or 0)
+    found: list[tuple[int, Event | Step]] = [
+        (row[0], read_event(row[1:])) for row in db.execute(_with_pos(EVENT, "e") + " WHERE e.pos > ? ORDER BY e.pos LIMIT ?", (pos, limit))
+    ]
+    found += [
+        (row[0], read_step(row[1:])) for row in db.execute(_with_pos(STEP, "s") + " WHERE s.pos > ? ORDER BY s.pos LIMIT ?", (pos, limit))
+    ]
+    found.sort(key=lambda pair: pair[0])
+    return [Change(Cursor(str(at)), item) for at, item in found[:limit]]
+
+
+def count(db: apsw.Connection) -> Count:
+    def how_many(table: str, where: str = "1") -> int:
+        return int(db.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").get)
+
+    states = dict(db.execute("SELECT state, COUNT(*) FROM turns GROUP BY state"))
+    queued = how_many("events", "taken = 0 AND turn IS NULL")
+    return Count(
+        events=how_many("events"),
+        turns={state: queued if state is State.QUEUED else states.get(state.value, 0) for state in State},
+        steps=how_many("steps"),
+        timers=how_many("timers", "state = 'set'"),
+        outgoing=how_many("outbox", "state IN ('queued', 'sending')"),
+        dead_letters=how_many("dead_letters"),
+        bytes=int(db.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()").get),
+    )
+
+
+def letters(db: apsw.Connection, limit: int) -> tuple[DeadLetter, ...]:
+    rows = db.execute("SELECT source, reason, body, at FROM dead_letters ORDER BY pos DESC LIMIT ?", (limit,))
+    return tuple(DeadLetter(source, reason, body, moment(at)) for source, reason, body, at in rows)
+
+
+def erase(db: apsw.Connection, id_: TurnId, reason: str, now: datetime) -> tuple[Erased, ...]:
+    """Empties every payload of a turn, and the blobs that it was the first to use."""
+    turn(db, id_)
+    rows = db.execute(
+        """SELECT pos FROM events WHERE turn = ?1 UNION SELECT pos FROM steps WHERE turn = ?1
+           UNION SELECT pos FROM outbox WHERE turn = ?1 ORDER BY 1""",
+        (id_,),
+    ).fetchall()
+    at = micros(now)
+    erased = []
+    for (pos,) in rows:
+        digest = db.execute(
+            "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)
+        ).get
+        db.execute("UPDATE blobs SET body = NULL WHERE first_pos = ?", (pos,))
+        db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
+        erased.append(Erased(digest.hex(), now, reason))
+    db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
+    return tuple(erased)
+
+
+def _with_pos(query: str, table: str) -> str:
+    return query.replace("SELECT ", f"SELECT {table}.pos, ", 1)

@@ -1,0 +1,58 @@
+"""Content-addressed values.
+
+A blob is plain, compressed, or a *rope*: the list of the hashes of its chunks. Requests to models are ropes, so that a long
+history is stored once and not again with every call. A blob lives as long as a step or an event names it (`blob_refs`), and a
+day longer, because a value is often put before the event that names it.
+"""
+
+from datetime import datetime, timedelta
+
+import apsw
+
+from daimon.abi.errors import Erased, NotFound
+from daimon.abi.ids import BlobHash
+from daimon.journal.rows import ROPE, micros, packed, put_blob, unpack
+
+GRACE = timedelta(days=1)
+_HASH_BYTES = 32
+
+
+def put(db: apsw.Connection, data: bytes, now: datetime) -> BlobHash:
+    value = packed(data)
+    put_blob(db, value, None, micros(now))
+    return BlobHash(value.digest.hex())
+
+
+def get(db: apsw.Connection, blob: BlobHash) -> bytes:
+    try:
+        return _get(db, bytes.fromhex(blob))
+    except ValueError:
+        raise NotFound(f"{blob!r} is not a blob hash; expected 64 hexadecimal digits") from None
+
+
+def collect(db: apsw.Connection, now: datetime) -> int:
+    """Deletes what nothing names any more; says how many."""
+    keep: set[bytes] = {row[0] for row in db.execute("SELECT DISTINCT hash FROM blob_refs")}
+    for digest, rope in db.execute("SELECT hash, body FROM blobs WHERE codec = ? AND body IS NOT NULL", (ROPE,)):
+        if digest in keep:
+            keep.update(_chunks(rope))
+    old = db.execute("SELECT hash FROM blobs WHERE at < ? AND body IS NOT NULL", (micros(now - GRACE),)).fetchall()
+    dead = [row for row in old if row[0] not in keep]
+    db.executemany("DELETE FROM blobs WHERE hash = ?", dead)
+    return len(dead)
+
+
+def _get(db: apsw.Connection, digest: bytes) -> bytes:
+    row = db.execute("SELECT codec, body FROM blobs WHERE hash = ?", (digest,)).get
+    if row is None:
+        raise NotFound(f"there is no blob {digest.hex()}")
+    codec, body = row
+    if body is None:
+        raise Erased(f"blob {digest.hex()} was erased")
+    if codec == ROPE:
+        return b"".join(_get(db, chunk) for chunk in _chunks(body))
+    return unpack(codec, body)
+
+
+def _chunks(rope: bytes) -> list[bytes]:
+    return [rope[i : i + _HASH_BYTES] for i in range(0, len(rope), _HASH_BYTES)]

@@ -1,0 +1,133 @@
+"""What goes out: written with the steps that cause it, sent later by whoever tails it.
+
+A row is queued in the transaction of its cause, so it exists exactly when its cause does. Before a try it becomes `sending`;
+a row found `sending` from an earlier boot is in doubt, and only its channel knows whether a second try is harmless. Of each
+place only the oldest open row is handed out, so that messages arrive in order.
+
+Work for another conversation (a child turn, a child's report, a stop for children) goes this way too, on the channel `daimon`: no
+transaction ever spans two conversations.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from daimon.abi.codec import encode
+from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Late, Said, Stop
+from daimon.abi.ids import Conversation, EventId, Key, SpaceId, StepRef, TurnId
+from daimon.abi.label import Label
+from daimon.abi.message import Text
+from daimon.abi.ports import Claim, Delivery, Ended, Outgoing
+from daimon.abi.step import Step
+from daimon.abi.tool import Post, Send
+from daimon.abi.turn import Ending
+from daimon.journal.now import Now
+from daimon.journal.rows import PAYLOAD, micros, moment, put_payload, read_label, read_payload, write_label
+
+INTERNAL = "daimon"
+
+
+def say(db: apsw.Connection, now: Now, claim: Claim, to: Address, end: Ended) -> None:
+    _put(db, now, claim, Draft(f"{claim.turn.id}:reply", to, Said(end.reply), end.label))
+
+
+def apply(db: apsw.Connection, now: Now, claim: Claim, step: Step, key: str, operation: Send | Post) -> None:
+    if isinstance(operation, Send):
+        _put(db, now, claim, Draft(key, operation.to, Said(operation.parts), step.label))
+        return
+    intent = StepRef(claim.turn.id, int(key.split(":")[1]))
+    event = _event(now, claim, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
+    _post(db, now, claim, replace(event, agent=operation.agent, parent=intent))
+
+
+def report(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
+    """A child turn tells its parent how it ended."""
+    parent = claim.turn.parent
+    assert parent is not None
+    home = db.execute("SELECT conversation FROM turns WHERE id = ?", (parent.turn,)).get
+    if home is None:
+        return
+    text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
+    body = Late({"ending": end.ending.value, "text": text}, is_error=end.ending not in (Ending.ANSWERED, Ending.SILENT))
+    event = _event(now, claim, f"{claim.turn.id}:report", home, body, end.label)
+    _post(db, now, claim, replace(event, resolves=parent))
+
+
+def stop_children(db: apsw.Connection, now: Now, claim: Claim) -> None:
+    children: list[tuple[str, str]] = db.execute(
+        "SELECT id, conversation FROM turns WHERE parent >= ? AND parent < ? AND state IN ('running', 'parked')",
+        (f"{claim.turn.id}:", f"{claim.turn.id};"),
+    ).fetchall()  # type: ignore[assignment]
+    for child, conversation in children:
+        stop = Stop(TurnId(child), f"its parent {claim.turn.id} ended")
+        _post(db, now, claim, _event(now, claim, f"{claim.turn.id}:stop:{child}", conversation, stop, claim.turn.label))
+
+
+def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple[Outgoing, ...]:
+    rows = db.execute(
+        f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.state, o.schema, {PAYLOAD}
+            FROM outbox o JOIN payloads p USING (pos)
+            WHERE o.state IN ('queued', 'sending') AND (o.retry_at IS NULL OR o.retry_at <= ?)
+              AND (o.state = 'queued' OR o.boot <> ?)
+              AND NOT EXISTS (SELECT 1 FROM outbox older WHERE older.state IN ('queued', 'sending') AND older.pos < o.pos
+                              AND older.channel = o.channel AND older.dest = o.dest)
+            ORDER BY o.pos LIMIT ?""",
+        (micros(now), boot, limit),
+    )
+    return tuple(
+        Outgoing(
+            key=Key(key), conversation=Conversation(SpaceId(space), conversation), to=Address(channel, dest), label=read_label(label),
+            content=_content(channel, tuple(payload), schema), created_at=moment(created_at),
+            attempts=attempts, in_doubt=state == "sending",
+        )
+        for key, space, conversation, channel, dest, label, created_at, attempts, state, schema, *payload in rows
+    )  # fmt: skip
+
+
+def _content(channel: str, payload: tuple[Any, ...], schema: int) -> Said | Event | None:
+    content: Said | Event | Erased = read_payload(Event if channel == INTERNAL else Said, payload, schema)
+    return None if isinstance(content, Erased) else content
+
+
+def sending(db: apsw.Connection, boot: str, message: Outgoing) -> None:
+    db.execute("UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1 WHERE key = ?", (boot, message.key))
+
+
+def delivered(db: apsw.Connection, message: Outgoing, state: Delivery, note: str, retry_at: datetime | None) -> None:
+    db.execute(
+        "UPDATE outbox SET state = ?, note = ?, retry_at = ? WHERE key = ?",
+        (state, note, None if retry_at is None else micros(retry_at), message.key),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    key: str
+    to: Address
+    content: Said | Event
+    label: Label
+
+
+def _event(now: Now, claim: Claim, key: str, conversation: str, body: Body, label: Label) -> Event:
+    return Event(
+        id=EventId(now.ids.new("e")), source=INTERNAL, key=Key(key), space=claim.turn.space, conversation=conversation,
+        principal=claim.turn.principal, agent=claim.turn.agent, body=body, label=label, occurred_at=now.at, received_at=now.at,
+    )  # fmt: skip
+
+
+def _post(db: apsw.Connection, now: Now, claim: Claim, event: Event) -> None:
+    _put(db, now, claim, Draft(event.key, Address(INTERNAL, event.conversation), event, event.label))
+
+
+def _put(db: apsw.Connection, now: Now, claim: Claim, draft: Draft) -> None:
+    pos, at, where = next(now.positions), micros(now.at), claim.conversation
+    db.execute(
+        """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, label, created_at, schema, state)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
+        (
+            pos, draft.key, where.space, where.name, claim.turn.id, draft.to.channel, draft.to.to, write_label(draft.label), at, SCHEMA,
+        ),
+    )  # fmt: skip
+    put_payload(db, pos, encode(type(draft.content), draft.content), at)

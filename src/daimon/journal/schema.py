@@ -1,0 +1,92 @@
+"""The tables, and how an older file becomes today's.
+
+Format on disk. `pos` is one counter over events, steps and outgoing messages, in order of commit; it never leaves this
+package except inside an opaque cursor. The row that orders a thing and its payload stand apart: `payloads` holds what was
+said, keyed by `pos`, and can be emptied without touching order, number or hash. Times are integer microseconds, UTC.
+`user_version` counts migrations; `application_id` says that the file is ours.
+
+Each migration runs in one transaction. The list only grows; an old file goes through what it has not seen. A file with a higher
+number is from a newer release and is refused.
+"""
+
+APPLICATION_ID = 0x4441494D  # "DAIM"
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+    CREATE TABLE conversations (
+        space TEXT NOT NULL, name TEXT NOT NULL,
+        next_seq INTEGER NOT NULL DEFAULT 0,
+        epoch INTEGER NOT NULL DEFAULT 0,
+        holder TEXT, boot TEXT, lease_until REAL,
+        PRIMARY KEY (space, name)) WITHOUT ROWID;
+
+    CREATE TABLE events (
+        pos INTEGER PRIMARY KEY,
+        space TEXT NOT NULL, conversation TEXT NOT NULL, seq INTEGER NOT NULL,
+        id TEXT NOT NULL UNIQUE,
+        source TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL,
+        label BLOB, reply_to BLOB, parent TEXT, resolves TEXT,
+        occurred_at INTEGER NOT NULL, received_at INTEGER NOT NULL,
+        turn TEXT, taken INTEGER NOT NULL, schema INTEGER NOT NULL);
+    CREATE INDEX events_by_conversation ON events (space, conversation, seq);
+    CREATE INDEX events_waiting ON events (space, conversation, seq) WHERE taken = 0;
+
+    CREATE TABLE intake_keys (
+        space TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+        event TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (space, source, key)) WITHOUT ROWID;
+
+    CREATE TABLE payloads (
+        pos INTEGER PRIMARY KEY, hash BLOB NOT NULL, codec INTEGER NOT NULL, body BLOB,
+        erased_at INTEGER, reason TEXT);
+
+    CREATE TABLE turns (
+        id TEXT PRIMARY KEY,
+        space TEXT NOT NULL, conversation TEXT NOT NULL, event TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL,
+        root TEXT NOT NULL, parent TEXT, forked_from TEXT, effects TEXT NOT NULL, pins BLOB NOT NULL, label BLOB,
+        state TEXT NOT NULL, ending TEXT, created_at INTEGER NOT NULL, ended_at INTEGER,
+        next_n INTEGER NOT NULL DEFAULT 0, is_stopped INTEGER NOT NULL DEFAULT 0,
+        attempts INTEGER NOT NULL DEFAULT 0, schema INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX turns_by_conversation ON turns (space, conversation, id);
+    CREATE INDEX turns_open ON turns (space, conversation, state) WHERE state IN ('running', 'parked');
+    CREATE INDEX turns_children ON turns (parent) WHERE parent IS NOT NULL;
+
+    CREATE TABLE steps (
+        pos INTEGER PRIMARY KEY,
+        turn TEXT NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL,
+        space TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL,
+        label BLOB, at INTEGER NOT NULL, schema INTEGER NOT NULL);
+    CREATE UNIQUE INDEX steps_by_turn ON steps (turn, n);
+
+    CREATE TABLE waits (
+        turn TEXT NOT NULL, step TEXT NOT NULL, kind TEXT NOT NULL,
+        space TEXT NOT NULL, conversation TEXT NOT NULL, until INTEGER,
+        PRIMARY KEY (turn, step, kind)) WITHOUT ROWID;
+    CREATE INDEX waits_until ON waits (until) WHERE until IS NOT NULL;
+
+    CREATE TABLE timers (
+        space TEXT NOT NULL, id TEXT NOT NULL, conversation TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL,
+        fire_at INTEGER NOT NULL, about TEXT NOT NULL, label BLOB, reply_to BLOB, set_by TEXT NOT NULL, state TEXT NOT NULL,
+        PRIMARY KEY (space, id)) WITHOUT ROWID;
+    CREATE INDEX timers_due ON timers (fire_at) WHERE state = 'set';
+
+    CREATE TABLE outbox (
+        pos INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        space TEXT NOT NULL, conversation TEXT NOT NULL, turn TEXT NOT NULL, channel TEXT NOT NULL, dest TEXT NOT NULL,
+        label BLOB, created_at INTEGER NOT NULL, schema INTEGER NOT NULL, state TEXT NOT NULL, boot TEXT,
+        attempts INTEGER NOT NULL DEFAULT 0, retry_at INTEGER, note TEXT NOT NULL DEFAULT '');
+    CREATE INDEX outbox_open ON outbox (pos) WHERE state IN ('queued', 'sending');
+
+    CREATE TABLE dead_letters (
+        pos INTEGER PRIMARY KEY, source TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL);
+
+    CREATE TABLE blobs (
+        hash BLOB PRIMARY KEY, codec INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB, first_pos INTEGER, at INTEGER NOT
+        NULL) WITHOUT ROWID;
+    CREATE TABLE blob_refs (hash BLOB NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (hash, pos)) WITHOUT ROWID;
+    CREATE INDEX blob_refs_by_pos ON blob_refs (pos);
+    """,
+)

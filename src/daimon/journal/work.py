@@ -1,0 +1,287 @@
+"""Claims, steps, endings: what a worker does to a conversation.
+
+Every write first checks the claim's epoch; an old one raises `Fenced` and changes nothing. Steps are numbered by the turn
+without gaps, and what steps carry takes effect here, in the same transaction: an event that a step received is taken, timers
+of an outcome are set, messages are put into the outbox.
+
+A lease is measured on the monotonic clock of this boot. After a restart no lease of an earlier boot counts: its process is gone.
+"""
+
+from collections.abc import Sequence
+
+import apsw
+
+from daimon.abi.errors import Fenced
+from daimon.abi.event import Event
+from daimon.abi.ids import Conversation, TurnId
+from daimon.abi.ports import Blob, Busy, Claim, Ended, Idle, More, Noticed, NotYet, Parked, Released
+from daimon.abi.step import Asked, Happened, Received, Replied, Started, Step, Wait
+from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
+from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.journal import outbox, timers
+from daimon.journal.intake import LATE, TAKEN, WAITING
+from daimon.journal.now import Now
+from daimon.journal.rows import (
+    EVENT,
+    ROPE,
+    STEP,
+    TURN,
+    Packed,
+    micros,
+    moment,
+    packed,
+    put_blob,
+    put_step,
+    put_turn,
+    read_event,
+    read_step,
+    read_turn,
+    write_label,
+)
+
+
+def claim(db: apsw.Connection, now: Now, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+    if _is_held(db, now, conversation):
+        return Busy()
+    turn = _next_turn(db, now, conversation, pins)
+    if turn is None:
+        return _idle(db, conversation)
+    attempts: int = db.execute("UPDATE turns SET attempts = attempts + 1 WHERE id = ? RETURNING attempts", (turn.id,)).get
+    epoch: int = db.execute(
+        "UPDATE conversations SET epoch = epoch + 1, holder = ?, boot = ?, lease_until = ? WHERE space = ? AND name = ? RETURNING epoch",
+        (worker, now.boot, now.monotonic + ttl_s, conversation.space, conversation.name),
+    ).get
+    return Claim(
+        conversation=conversation,
+        worker=worker,
+        epoch=epoch,
+        turn=turn,
+        event=read_event(db.execute(EVENT + " WHERE e.id = ?", (turn.event,)).get),
+        steps=tuple(read_step(row) for row in db.execute(STEP + " WHERE s.turn = ? ORDER BY s.n", (turn.id,))),
+        arrived=_arrived(db, conversation, turn.id),
+        attempts=attempts,
+        is_stopped=bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (turn.id,)).get),
+    )
+
+
+def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
+    _fence(db, claim)
+    db.execute(
+        "UPDATE conversations SET boot = ?, lease_until = ? WHERE space = ? AND name = ?",
+        (now.boot, now.monotonic + ttl_s, claim.conversation.space, claim.conversation.name),
+    )
+    return _notice(db, claim)
+
+
+def record(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> Noticed:
+    _fence(db, claim)
+    _append(db, now, claim, steps, blobs)
+    return _notice(db, claim)
+
+
+def finish(
+    db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob]
+) -> More | Released:
+    _fence(db, claim)
+    _append(db, now, claim, steps, blobs)
+    if isinstance(rest, Ended):
+        _end(db, now, claim, rest)
+    else:
+        _park(db, claim, rest.waits)
+    conversation = claim.conversation
+    db.execute(
+        "UPDATE conversations SET holder = NULL, lease_until = NULL WHERE space = ? AND name = ?", (conversation.space, conversation.name)
+    )
+    return More() if has_work(db, conversation) else Released()
+
+
+def has_work(db: apsw.Connection, conversation: Conversation) -> bool:
+    where = (conversation.space, conversation.name)
+    return bool(
+        db.execute("SELECT 1 FROM events WHERE space = ? AND conversation = ? AND taken = 0 LIMIT 1", where).get
+        or db.execute(
+            """SELECT 1 FROM turns WHERE space = ? AND conversation = ? AND state IN ('running', 'parked')
+               AND (state = 'running' OR is_stopped) LIMIT 1""",
+            where,
+        ).get
+    )
+
+
+def workable(db: apsw.Connection, now: Now, limit: int) -> tuple[Conversation, ...]:
+    """Conversations with work that nobody holds."""
+    rows = db.execute(
+        """SELECT w.space, w.conversation FROM (
+               SELECT space, conversation FROM events WHERE taken = 0 UNION SELECT space, conversation FROM turns WHERE state
+               IN ('running', 'parked') AND (state = 'running' OR is_stopped)) w
+           JOIN conversations c ON c.space = w.space AND c.name = w.conversation
+           WHERE c.holder IS NULL OR c.boot <> ? OR c.lease_until <= ? LIMIT ?""",
+        (now.boot, now.monotonic, limit),
+    )
+    return tuple(Conversation(space, name) for space, name in rows)
+
+
+# -- claiming ----------------------------------------------------------------------------------------------------------
+
+
+def _is_held(db: apsw.Connection, now: Now, conversation: Conversation) -> bool:
+    return bool(
+        db.execute(
+            "SELECT 1 FROM conversations WHERE space = ? AND name = ? AND holder IS NOT NULL AND boot = ? AND lease_until > ?",
+            (conversation.space, conversation.name, now.boot, now.monotonic),
+        ).get
+    )
+
+
+def _next_turn(db: apsw.Connection, now: Now, conversation: Conversation, pins: Pins) -> Turn | None:
+    where = (conversation.space, conversation.name)
+    interrupted = db.execute(
+        TURN + " WHERE space = ? AND conversation = ? AND state IN ('running', 'parked') AND (state = 'running' OR is_stopped) ORDER BY id",
+        where,
+    ).fetchone()
+    if interrupted is not None:
+        return _resume(db, read_turn(interrupted))
+    for row in db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 ORDER BY e.seq", where).fetchall():
+        event = read_event(row)
+        if event.resolves is None:
+            return _open_turn(db, now, event, pins)
+        parked = db.execute(TURN + " WHERE id = ? AND state = 'parked'", (event.resolves.turn,)).get
+        if parked is not None:
+            return _resume(db, read_turn(parked))
+        db.execute("UPDATE events SET taken = ? WHERE id = ?", (LATE, event.id))
+    return None
+
+
+def _resume(db: apsw.Connection, turn: Turn) -> Turn:
+    db.execute("DELETE FROM waits WHERE turn = ?", (turn.id,))
+    db.execute("UPDATE turns SET state = 'running' WHERE id = ?", (turn.id,))
+    return read_turn(db.execute(TURN + " WHERE id = ?", (turn.id,)).get)
+
+
+def _open_turn(db: apsw.Connection, now: Now, event: Event, pins: Pins) -> Turn:
+    new = TurnId(now.ids.new("t"))
+    root = new
+    if event.parent is not None:
+        root = TurnId(db.execute("SELECT root FROM turns WHERE id = ?", (event.parent.turn,)).get or event.parent.turn)
+    turn = Turn(
+        id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent, root=root,
+        state=State.RUNNING, created_at=now.at, label=event.label, pins=pins, parent=event.parent,
+    )  # fmt: skip
+    put_turn(db, turn)
+    db.execute("UPDATE events SET turn = ?, taken = ? WHERE id = ?", (turn.id, TAKEN, event.id))
+    return turn
+
+
+def _idle(db: apsw.Connection, conversation: Conversation) -> Idle | NotYet:
+    until = db.execute("SELECT MIN(until) FROM waits WHERE space = ? AND conversation = ?", (conversation.space, conversation.name)).get
+    return Idle() if until is None else NotYet(moment(until))
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _fence(db: apsw.Connection, claim: Claim) -> None:
+    row = db.execute(
+        "SELECT epoch, holder FROM conversations WHERE space = ? AND name = ?", (claim.conversation.space, claim.conversation.name)
+    ).get
+    if row != (claim.epoch, claim.worker):
+        raise Fenced(f"conversation {claim.conversation} is held under another epoch than {claim.epoch}; this worker must stop")
+
+
+def _append(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> None:
+    expected: int = db.execute("SELECT next_n FROM turns WHERE id = ?", (claim.turn.id,)).get
+    positions = {}
+    for step in steps:
+        if step.n != expected:
+            raise Fenced(f"step {step.ref} does not follow step {expected - 1}; another worker wrote this turn")
+        expected += 1
+        positions[step.n] = next(now.positions)
+        put_step(db, positions[step.n], step)
+        _apply(db, now, claim, step)
+    if steps:
+        db.execute("UPDATE turns SET next_n = ?, attempts = 0 WHERE id = ?", (expected, claim.turn.id))
+    for blob in blobs:
+        _put_rope(db, now, blob, _referrer(steps, positions, blob))
+
+
+def _referrer(steps: Sequence[Step], positions: dict[int, int], blob: Blob) -> int | None:
+    for step in steps:
+        if isinstance(step.body, Replied) and blob.hash in (step.body.request, step.body.logprobs):
+            return positions[step.n]
+    return next(iter(positions.values()), None)
+
+
+def _put_rope(db: apsw.Connection, now: Now, blob: Blob, pos: int | None) -> None:
+    at = micros(now.at)
+    chunks = [packed(chunk) for chunk in blob.chunks]
+    for i, chunk in enumerate(chunks):
+        put_blob(db, chunk, None if i < blob.fixed else pos, at)
+    whole = bytes.fromhex(blob.hash)
+    put_blob(db, Packed(whole, ROPE, sum(map(len, blob.chunks)), b"".join(chunk.digest for chunk in chunks)), pos, at)
+    if pos is not None:
+        db.execute("INSERT OR IGNORE INTO blob_refs VALUES (?, ?)", (whole, pos))
+
+
+def _apply(db: apsw.Connection, now: Now, claim: Claim, step: Step) -> None:
+    match step.body:
+        case Received(event=event):
+            db.execute("UPDATE events SET taken = ?, turn = ? WHERE id = ?", (TAKEN, claim.turn.id, event))
+        case Happened(intent=origin, operations=operations) | Started(intent=origin, operations=operations):
+            _operate(db, now, claim, step, origin, operations)
+        case Asked(operations=operations):
+            _operate(db, now, claim, step, step.n, operations)
+        case _:
+            pass
+
+
+def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: int, operations: tuple[Operation, ...]) -> None:
+    for i, operation in enumerate(operations):
+        if isinstance(operation, SetTimer | CancelTimer):
+            timers.apply(db, claim.event, step, operation)
+        elif isinstance(operation, Send | Post):
+            outbox.apply(db, now, claim, step, f"{claim.turn.id}:{origin}:{i}", operation)
+        # the others are read from the journal by whom they concern: memory, the kernel
+
+
+def _notice(db: apsw.Connection, claim: Claim) -> Noticed:
+    is_stopped = bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (claim.turn.id,)).get)
+    where = (claim.conversation.space, claim.conversation.name)
+    if not db.execute("SELECT 1 FROM events WHERE space = ? AND conversation = ? AND taken = 0 LIMIT 1", where).get:
+        return Noticed(is_stopped)
+    newer = db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq", where)
+    return Noticed(is_stopped, _arrived(db, claim.conversation, claim.turn.id), tuple(read_event(row) for row in newer))
+
+
+def _arrived(db: apsw.Connection, conversation: Conversation, turn: TurnId) -> tuple[Event, ...]:
+    rows = db.execute(
+        EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = ? AND e.turn = ? ORDER BY e.seq",
+        (conversation.space, conversation.name, WAITING, turn),
+    )
+    return tuple(read_event(row) for row in rows)
+
+
+# -- resting -----------------------------------------------------------------------------------------------------------
+
+
+def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
+    db.execute(
+        "UPDATE turns SET state = ?, ending = ?, ended_at = ?, label = ? WHERE id = ?",
+        (end.ending.state, end.ending, micros(now.at), write_label(end.label), claim.turn.id),
+    )
+    db.execute("UPDATE events SET taken = ? WHERE space = ? AND conversation = ? AND taken = 0 AND turn = ?",
+               (LATE, claim.conversation.space, claim.conversation.name, claim.turn.id))  # fmt: skip
+    if end.reply and claim.event.reply_to is not None:
+        outbox.say(db, now, claim, claim.event.reply_to, end)
+    if claim.turn.parent is not None:
+        outbox.report(db, now, claim, end)
+    if end.ending in (Ending.STOPPED, Ending.INTERRUPTED, Ending.FAILED, Ending.LIMIT):
+        outbox.stop_children(db, now, claim)
+
+
+def _park(db: apsw.Connection, claim: Claim, waits: Sequence[Wait]) -> None:
+    db.execute("UPDATE turns SET state = 'parked' WHERE id = ?", (claim.turn.id,))
+    for wait in waits:
+        db.execute(
+            "INSERT OR REPLACE INTO waits VALUES (?, ?, ?, ?, ?, ?)",
+            (claim.turn.id, str(wait.step), wait.on, claim.conversation.space, claim.conversation.name,
+             None if wait.until is None else micros(wait.until)),
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The machine itself behind ports: clock, chance, names, the home directory."""

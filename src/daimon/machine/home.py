@@ -1,0 +1,72 @@
+"""The home directory: all state of one Daimon, for one process at a time.
+
+It is made with mode 0700; one that others can read is refused, because it holds the owner's words and tokens. The lock is a
+file lock that the system drops when the process dies, however it dies, so there is nothing to clean up after a kill.
+
+    daimon.toml   settings        journal.db   the truth            memory.db   rebuilt from it
+    token         for TCP calls   daimon.sock  for the owner        lock        held while running
+"""
+
+import fcntl
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from daimon.abi.errors import HomeBusy, Misconfigured
+
+
+class Home:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "daimon.toml"
+        self.journal = path / "journal.db"
+        self.memory = path / "memory.db"
+        self.socket = path / "daimon.sock"
+        self._lock = path / "lock"
+        self._token = path / "token"
+
+    def ensure(self) -> None:
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise Misconfigured(f"the home {self.path} is not a directory; choose another with --home") from None
+        except OSError as error:
+            raise Misconfigured(f"the home {self.path} cannot be made: {error.strerror}; choose another with --home") from None
+        found = self.path.stat()
+        if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+            self.path.chmod(0o700)
+        elif found.st_uid != os.geteuid():
+            raise Misconfigured(f"the home {self.path} belongs to another user; choose another with --home, or run as its owner")
+
+    def lock(self) -> int:
+        """Takes the home for this process; returns the descriptor that holds it. Raises HomeBusy."""
+        try:
+            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise Misconfigured(f"{self._lock} cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(descriptor)
+            raise HomeBusy(f"another Daimon (process {holder}) runs on {self.path}; stop it, or choose another --home") from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        return descriptor
+
+    def token(self) -> str:
+        """The secret for calls over TCP, made at the first start."""
+        try:
+            found = self._token.read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            found = ""
+        if len(found) >= 32:
+            return found
+        made = secrets.token_urlsafe(32)
+        draft = self._token.with_suffix(".new")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(made + "\n")
+        draft.replace(self._token)
+        return made

@@ -1,0 +1,37 @@
+"""Fresh names that sort by age: a prefix, 48 bits of milliseconds, 80 random bits, in Crockford's base 32.
+
+Two ids of one millisecond still sort in the order in which they were made: the random part of the second is that of the first plus
+one. A clock that jumps back does not break the order inside a process: time never goes below the last one used.
+"""
+
+import threading
+from datetime import UTC, datetime
+
+from daimon.abi.ports import Clock, Random
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RANDOM_BITS = 80
+
+
+class SortableIds:
+    def __init__(self, clock: Clock, random: Random) -> None:
+        self._clock = clock
+        self._random = random
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def new(self, prefix: str) -> str:
+        with self._lock:
+            ms = int((self._clock.now() - _EPOCH).total_seconds() * 1000)
+            fresh = ms << _RANDOM_BITS | int.from_bytes(self._random.bytes(_RANDOM_BITS // 8), "big") >> 1
+            self._last = max(fresh, self._last + 1) if ms > self._last >> _RANDOM_BITS else self._last + 1
+            return prefix + _base32(self._last)
+
+
+def _base32(value: int) -> str:
+    digits = []
+    for _ in range(26):
+        digits.append(_ALPHABET[value & 31])
+        value >>= 5
+    return "".join(reversed(digits))
