@@ -1,0 +1,1 @@
+"""The pager: from what the turn knows to what the model sees."""

@@ -1,0 +1,43 @@
+"""Events and steps as messages of a prompt.
+
+A message is what was said. Every other event becomes one plain sentence with its kind in front, so that a model can tell a
+timer from a person; the label, not the text, says whom to trust.
+"""
+
+import json
+
+from daimon.abi.event import Answer, Erased, Event, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
+from daimon.abi.message import Message, Part, Role, Text
+
+MOST_WEBHOOK_CHARACTERS = 20_000
+
+
+def from_event(event: Event) -> Message:
+    return Message(Role.USER, _parts(event), event.label)
+
+
+def _parts(event: Event) -> tuple[Part, ...]:
+    match event.body:
+        case Said(parts):
+            return parts
+        case FromAgent(agent, parts):
+            return (Text(f"[agent] {agent} says:"), *parts)
+        case Fired(about=about, due=due, late_s=late_s):
+            late = f", {late_s:.0f} s late" if late_s >= 1 else ""
+            return (Text(f"[timer] {about} (due {due.isoformat(timespec='seconds')}{late})"),)
+        case Heartbeat(job, data):
+            return (Text(f"[heartbeat] {job}" + ("" if data is None else f" {_json(data)}")),)
+        case Webhook(service, data):
+            return (Text(f"[webhook] {service} {_json(data)[:MOST_WEBHOOK_CHARACTERS]}"),)
+        case Answer(choice, text):
+            return (Text(f"[answer] {choice} {text}".strip()),)
+        case Late(data):
+            return (Text(f"[outcome] {_json(data)}"),)
+        case Stop(turn):
+            return (Text(f"[stop] {turn}"),)
+        case Erased(reason=reason):
+            return (Text(f"[erased] {reason}"),)
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False)

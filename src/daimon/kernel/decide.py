@@ -1,0 +1,113 @@
+"""The scheduler policy: from where a turn stands to what happens next.
+
+A pure function of a small view, so that any decision can be recomputed from its record. The version is written with every
+decision; raise it whenever the function changes. The order of the questions is the policy: what a person wants comes first,
+then what is under way, then the limits, then the work.
+"""
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from daimon.abi.step import AskHuman, Complete, Continue, Decision, HandOff, Park, RefreshContext, UseTools, Wait
+from daimon.abi.tool import HandOver, Question
+from daimon.abi.turn import Ending
+
+VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one turn may take. Tokens and time pause the turn at `pause_share` and ask; steps and money end it."""
+
+    steps: int = 200
+    tokens: int = 500_000
+    cost: Decimal | None = None
+    active_s: float = 1_800.0
+    errors: int = 5
+    pause_share: float = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    NOTHING: ClassVar[Decimal] = Decimal(0)
+
+    steps: int = 0
+    replies: int = 0
+    tokens: int = 0
+    cost: Decimal | None = NOTHING
+    active_s: float = 0.0
+    errors: int = 0
+    """Consecutive failures of model or tools."""
+    extensions: int = 0
+    """How often a person let the turn go on past a limit."""
+    ready: tuple[int, ...] = ()
+    waits: tuple[Wait, ...] = ()
+    has_answer: bool = False
+    is_silent: bool = False
+    is_stale: bool = False
+    is_stopped: bool = False
+    is_interrupted: bool = False
+    hand_over: HandOver | None = None
+
+    def as_inputs(self) -> dict[str, JsonValue]:
+        """What differs from an empty view, for the record."""
+        row = asdict(self)
+        return {name: _plain(value) for name, value in row.items() if value not in (0, (), None, False)}
+
+
+def decide(view: View, limits: Limits) -> Decision:
+    if view.is_stopped:
+        return Complete(Ending.STOPPED, "somebody asked it to stop")
+    if view.is_interrupted:
+        return Complete(Ending.INTERRUPTED, "a newer message took its place")
+    if view.ready:
+        return UseTools(view.ready)
+    if view.waits:
+        return Park("waiting", view.waits)
+    if view.has_answer:
+        return Complete(Ending.SILENT if view.is_silent else Ending.ANSWERED)
+    if reason := _exhausted(view, limits):
+        return Complete(Ending.LIMIT, reason)
+    if question := _doubt(view, limits):
+        return AskHuman(question)
+    if view.hand_over is not None:
+        return HandOff(view.hand_over.agent, view.hand_over.reason)
+    if view.is_stale:
+        return RefreshContext("what the model last saw has changed")
+    return Continue()
+
+
+def _exhausted(view: View, limits: Limits) -> str:
+    if view.steps >= limits.steps:
+        return f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)"
+    if limits.cost is not None and view.cost is not None and view.cost >= limits.cost:
+        return f"{view.cost} was spent, the limit is {limits.cost} (limits.cost)"
+    return ""
+
+
+def _doubt(view: View, limits: Limits) -> Question | None:
+    share = limits.pause_share * (1 + view.extensions)
+    if view.tokens >= limits.tokens * share:
+        return _go_on(f"This task has used {view.tokens} of {limits.tokens} tokens (limits.tokens).")
+    if view.active_s >= limits.active_s * share:
+        return _go_on(f"This task has been working for {view.active_s:.0f} of {limits.active_s:.0f} seconds (limits.active_s).")
+    if view.errors >= limits.errors:
+        return _go_on(f"{view.errors} attempts in a row failed (limits.errors).")
+    return None
+
+
+def _go_on(what: str) -> Question:
+    return Question(f"{what} Shall it go on?", ("stop", "continue"), "choose")
+
+
+def _plain(value: object) -> JsonValue:
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    return str(value)

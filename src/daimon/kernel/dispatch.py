@@ -1,0 +1,183 @@
+"""The gate before every tool. No code path reaches a tool except through here.
+
+    admit    schema → floor → policy          pure; before the intent is written
+    run      limits → tool → structured result after the intent is on disk
+
+Whatever a model asks for and whatever a tool does, the answer is a `Happened`: an unknown tool, wrong arguments, a refusal,
+an exception, a hang, a result of a hundred megabytes or of broken text are all told to the model, recorded, and the turn goes
+on. Only cancellation passes through.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import JsonValue
+
+from daimon.abi.errors import BadInput, ToolFailed
+from daimon.abi.label import Author, Label, Origin, join
+from daimon.abi.message import Text, ToolCall, ToolResult
+from daimon.abi.ports import Clock, Granted, Limiter, Policy
+from daimon.abi.step import Gate, Happened, Intended, Started
+from daimon.abi.tool import Call, Effect, Manifest, Pending, Result, Tool
+from daimon.kernel import render
+
+T = TypeVar("T")
+CANCEL_GRACE_S = 1.0
+UNKNOWN_MANIFEST = ""
+KERNEL = Label.of(Origin(Author.SERVICE, "kernel"))
+How = Literal["ran", "reran", "verified", "answered", "refused", "recorded", "cancelled"]
+
+
+class Tools(Protocol):
+    """The registry, as the gate sees it."""
+
+    @property
+    def hash(self) -> str: ...
+
+    def manifests(self) -> tuple[Manifest, ...]: ...
+
+    def get(self, name: str) -> Tool:
+        """Raises BadInput for an unknown name."""
+        ...
+
+    def check(self, name: str, arguments: JsonValue) -> dict[str, JsonValue]:
+        """The arguments, if they fit the schema. Raises BadInput."""
+        ...
+
+    def hash_of(self, name: str) -> str: ...
+
+
+class Floor(Protocol):
+    def forbids(self, manifest: Manifest, arguments: dict[str, JsonValue]) -> str:
+        """Why this call may never run, whatever any policy says; empty if it may."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    tools: Tools
+    floor: Floor
+    policy: Policy
+    limiter: Limiter
+    clock: Clock
+
+    def admit(self, asked: ToolCall, call: Call) -> Intended:
+        try:
+            arguments = self.tools.check(asked.tool, asked.arguments)
+        except BadInput as bad:
+            return _intended(asked, call, Effect.PURE, UNKNOWN_MANIFEST, Gate("invalid", str(bad), bad.code))
+        manifest = self.tools.get(asked.tool).manifest
+        if never := self.floor.forbids(manifest, arguments):
+            gate = Gate("deny", never, "floor")
+        else:
+            gate = self.policy.judge(manifest, dict(arguments), call)
+        return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
+
+    async def run(self, n: int, intended: Intended, call: Call, how: How = "ran") -> Happened | Started:
+        started = self.clock.monotonic()
+        try:
+            tool, arguments = self._prepare(intended)
+            await self._limit(tool.manifest)
+            outcome = await _within(tool.manifest.timeout_s, tool.run(arguments, call))
+        except ToolFailed as failed:
+            return self._failed(n, intended, failed, started)
+        except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything
+            return self._failed(n, intended, ToolFailed("crashed", f"{intended.tool} raised {type(bug).__name__}: {bug}"), started)
+        if isinstance(outcome, Pending):
+            return Started(n, outcome.handle, outcome.question, outcome.until, outcome.operations)
+        return self._finished(n, intended, tool.manifest, outcome, started, how)
+
+    async def verify(self, n: int, intended: Intended, call: Call) -> Happened | None:
+        """Did it happen before the crash? Raises ToolFailed when the world gives no answer."""
+        started = self.clock.monotonic()
+        tool, arguments = self._prepare(intended)
+        try:
+            found = await _within(tool.manifest.timeout_s, tool.verify(arguments, call))
+        except ToolFailed:
+            raise
+        except Exception as bug:
+            raise ToolFailed("crashed", f"verifying {intended.tool} raised {type(bug).__name__}: {bug}") from bug
+        return None if found is None else self._finished(n, intended, tool.manifest, found, started, "verified")
+
+    def _prepare(self, intended: Intended) -> tuple[Tool, dict[str, JsonValue]]:
+        try:
+            tool = self.tools.get(intended.tool)
+            arguments = self.tools.check(intended.tool, intended.arguments)
+        except BadInput as bad:
+            raise ToolFailed("tool_changed", f"{bad} (it was there when the call was decided)") from bad
+        if self.tools.hash_of(intended.tool) != intended.manifest:
+            raise ToolFailed("tool_changed", f"{intended.tool} was updated after this call was decided; decide again")
+        return tool, arguments
+
+    async def _limit(self, manifest: Manifest) -> None:
+        if manifest.rate is None:
+            return
+        turn = await self.limiter.acquire(manifest.name, manifest.rate.calls, manifest.rate.per_s)
+        if not isinstance(turn, Granted):
+            raise ToolFailed("rate_limited", f"{manifest.name} may be called again in {turn.seconds:.0f} s", retryable=True)
+
+    def _finished(self, n: int, intended: Intended, manifest: Manifest, result: Result, started: float, how: How) -> Happened:
+        text, code = render.success(result.data, manifest.max_result_bytes)
+        label = result.labels.get("") or Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments)))
+        fields = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
+        fields |= {f: known for f, known in result.labels.items() if f}
+        return Happened(
+            n,
+            ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *fields.values()]), fields),
+            code,
+            how,
+            result.operations,
+            result.touched,
+            self._took_ms(started),
+        )
+
+    def _failed(self, n: int, intended: Intended, failed: ToolFailed, started: float) -> Happened:
+        outcome = refused(n, intended, failed.reason, str(failed), "ran", failed.retryable)
+        return replace(outcome, duration_ms=self._took_ms(started))
+
+    def _took_ms(self, started: float) -> float:
+        return round((self.clock.monotonic() - started) * 1000, 3)
+
+
+def refused(n: int, intended: Intended, code: str, message: str, how: How = "refused", retryable: bool = False) -> Happened:
+    """An outcome that is an error, in the form in which every tool error reaches the model."""
+    body = render.failure(code, message, retryable)
+    result = ToolResult(intended.call, intended.tool, (Text(body),), is_error=True, label=KERNEL)
+    return Happened(n, result, code, how)
+
+
+def answered(n: int, intended: Intended, data: JsonValue, label: Label, is_error: bool = False) -> Happened:
+    """The outcome of a call that ended outside: a person's answer, a long job's result."""
+    text, code = render.success(data, 256 * 1024)
+    code = code or ("failed" if is_error else "")
+    return Happened(n, ToolResult(intended.call, intended.tool, (Text(text),), is_error, label), code, "answered")
+
+
+def _intended(asked: ToolCall, call: Call, effect: Effect, manifest: str, gate: Gate) -> Intended:
+    return Intended(asked.call, asked.tool, asked.arguments, call.key, effect, manifest, gate)
+
+
+def _source(manifest: Manifest, arguments: JsonValue) -> str:
+    known = {k: v for k, v in arguments.items() if isinstance(v, str)} if isinstance(arguments, dict) else {}
+    source = manifest.result.source
+    for name, value in known.items():
+        source = source.replace("{" + name + "}", value[:200])
+    return source
+
+
+async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, or ToolFailed when it takes too long. One that ignores its cancellation is left behind."""
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        raise
+    if done:
+        return task.result()
+    task.cancel()
+    await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+    raise ToolFailed("timeout", f"no result within {seconds:g} s; it may or may not have taken effect", retryable=True)

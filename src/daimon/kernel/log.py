@@ -1,0 +1,94 @@
+"""The turn's pen: steps are added as they are known and written when it matters.
+
+The rule that makes resuming mechanical: **before any model call and before any effect, everything added so far is on disk**
+(`commit`). Between two commits steps only gather, so a tool round costs two of them: {reply, intents, decision} before the
+tools run, {outcomes, decision} before the model is asked again.
+
+A full disk does not lose a turn: the write is tried again until there is room. Every other failure of the journal ends the process.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from daimon.abi.errors import JournalFull
+from daimon.abi.event import Event
+from daimon.abi.label import Label
+from daimon.abi.message import Content
+from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
+from daimon.abi.step import Received, Replied, Step, StepBody, Wait
+from daimon.abi.turn import Ending, State
+from daimon.kernel.feed import Changed, Cost, Feed, Recorded
+from daimon.kernel.progress import Progress
+
+T = TypeVar("T")
+FULL_RETRY_S = 2.0
+
+
+class Log:
+    def __init__(self, journal: Journal, clock: Clock, feed: Feed, claim: Claim) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._feed = feed
+        self.claim = claim
+        self.progress = Progress(claim)
+        self.arrived: tuple[Event, ...] = claim.arrived
+        self.newer: tuple[Event, ...] = ()
+        self._steps: list[Step] = []
+        self._blobs: list[Blob] = []
+
+    def add(self, body: StepBody, label: Label | None = None) -> Step:
+        turn = self.claim.turn
+        step = Step(
+            turn=turn.id, n=self.progress.next_n, body=body, at=self._clock.now(), space=turn.space, principal=turn.principal,
+            agent=self.progress.agent, label=self.progress.label if label is None else label,
+        )  # fmt: skip
+        self._steps.append(step)
+        self.progress.take(step)
+        return step
+
+    def receive(self, event: Event, resolves: int | None = None) -> None:
+        self.add(Received(event.id, resolves), event.label)
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def keep(self, blob: Blob) -> None:
+        self._blobs.append(blob)
+
+    async def commit(self) -> None:
+        if self._steps:
+            self.notice(await self._persist(lambda: self._journal.record(self.claim, self._steps, self._blobs)))
+            self._publish()
+
+    async def finish(self, ending: Ending, reply: tuple[Content, ...]) -> More | Released:
+        rest = Ended(ending, self.progress.label, reply)
+        left = await self._persist(lambda: self._journal.finish(self.claim, self._steps, rest, self._blobs))
+        self._publish()
+        self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, ending.state, ending))
+        return left
+
+    async def park(self, waits: Sequence[Wait]) -> More | Released:
+        left = await self._persist(lambda: self._journal.finish(self.claim, self._steps, Parked(tuple(waits)), self._blobs))
+        self._publish()
+        self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, State.PARKED))
+        return left
+
+    def notice(self, noticed: Noticed) -> None:
+        self.progress.is_stopped |= noticed.is_stopped
+        self.arrived, self.newer = noticed.arrived, noticed.newer
+
+    async def _persist(self, write: Callable[[], Awaitable[T]]) -> T:
+        while True:
+            try:
+                return await write()
+            except JournalFull:
+                await self._clock.sleep(FULL_RETRY_S)
+
+    def _publish(self) -> None:
+        conversation, turn = self.claim.conversation, self.claim.turn.id
+        for step in self._steps:
+            self._feed.publish(Recorded(conversation, step))
+            if isinstance(step.body, Replied):
+                self._feed.publish(Cost(conversation, turn, step.body.usage))
+        self._steps, self._blobs = [], []

@@ -1,0 +1,46 @@
+"""What people are being asked right now."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from daimon.abi.ids import SpaceId, StepRef
+from daimon.abi.ports import Archive
+from daimon.abi.step import Answered, Asked, Happened, Started, Step
+from daimon.abi.tool import Question
+from daimon.abi.turn import State
+
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    to: StepRef
+    """What an answer resolves."""
+    question: Question
+    conversation: str
+    asked_at: datetime
+
+
+async def open_questions(archive: Archive, space: SpaceId) -> tuple[OpenQuestion, ...]:
+    found: list[OpenQuestion] = []
+    for turn in await archive.turns(space, MOST, state=State.PARKED):
+        steps = await archive.steps(turn.id)
+        found += [
+            OpenQuestion(ref, question, turn.conversation, step.at)
+            for step in steps
+            if (asked := _asked(step, steps))
+            for ref, question in [asked]
+        ]
+    return tuple(found)
+
+
+def _asked(step: Step, steps: tuple[Step, ...]) -> tuple[StepRef, Question] | None:
+    match step.body:
+        case Asked(question=question) if not any(isinstance(s.body, Answered) and s.body.question == step.n for s in steps):
+            return step.ref, question
+        case Started(intent=intent, question=Question() as question) if not any(
+            isinstance(s.body, Happened) and s.body.intent == intent for s in steps
+        ):
+            return StepRef(step.turn, intent), question
+        case _:
+            return None

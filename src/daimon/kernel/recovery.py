@@ -1,0 +1,66 @@
+"""What a crash left behind, put right before the turn goes on. No model is asked.
+
+An intent that was allowed and has no outcome is in doubt: the process died somewhere between writing it down and hearing back.
+
+    pure, idempotent   run it again; the key is the same, so the world can tell
+    verifiable         ask the world: it happened (record that), or it did not (run it)
+    unsafe             never repeated by itself: the owner is asked
+
+A turn that was started under other pins (another release, policy, tool set or model) goes on with what is there now; the
+difference is recorded. A call that was decided under another manifest of its tool is not run: the model hears `tool_changed`.
+"""
+
+from daimon.abi.errors import ToolFailed
+from daimon.abi.step import Intended, Upgraded
+from daimon.abi.tool import Effect, Question
+from daimon.abi.turn import Pins
+from daimon.kernel import asking
+from daimon.kernel.calls import call_for
+from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.log import Log
+
+
+async def settle(log: Log, dispatch: Dispatch, pins: Pins) -> None:
+    if log.progress.steps and (before := _last_pins(log)) != pins:
+        log.add(Upgraded(before, pins))
+    for n in sorted(log.progress.in_doubt):
+        intended = log.progress.intent(n)
+        assert intended is not None
+        await _settle(log, dispatch, n, intended)
+
+
+async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> None:
+    effect = intended.effect if log.claim.turn.effects == "world" else Effect.PURE
+    match effect:
+        case Effect.PURE | Effect.IDEMPOTENT:
+            log.progress.rerun.add(n)
+        case Effect.VERIFIABLE:
+            try:
+                happened = await dispatch.verify(n, intended, call_for(log, n))
+            except ToolFailed as unclear:
+                asking.ask(log, _what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
+            else:
+                if happened is not None:
+                    log.add(happened)
+                else:
+                    log.progress.rerun.add(n)
+        case Effect.UNSAFE:
+            asking.ask(log, _what_happened(intended, "It cannot be repeated safely."), about=n)
+    log.progress.in_doubt.discard(n)
+
+
+def _what_happened(intended: Intended, why: str) -> Question:
+    return Question(
+        f"I was cut off while calling {intended.tool}, and do not know whether it took effect. {why} "
+        "Answer `leave` to go on without it, `done` if it did happen, `allow` to run it (again).",
+        ("leave", "done", "allow"),
+        "outcome",
+        {"tool": intended.tool, "arguments": intended.arguments, "key": intended.key},
+    )
+
+
+def _last_pins(log: Log) -> Pins:
+    for step in reversed(log.progress.steps):
+        if isinstance(step.body, Upgraded):
+            return step.body.after
+    return log.claim.turn.pins

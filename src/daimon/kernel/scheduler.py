@@ -1,0 +1,139 @@
+"""Which conversation runs next, and who watches over its turn.
+
+The dispatcher says which conversation to look at; the journal's claim decides. A watcher beside each turn renews its lease
+and looks for a stop or a newer message; a sweep asks the journal for what no wake-up told us: fired timers, conversations
+that a crash left behind.
+
+A turn that raises is a bug of ours: it is ended with a recorded decision, never retried for ever. One that was claimed twenty
+times without recording a step kills the process each time, and is given up. `Fenced` ends the work on the spot. A failing
+journal ends the process.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from daimon.abi.errors import Fenced, JournalFailed
+from daimon.abi.ids import Conversation
+from daimon.abi.ports import Claim, Clock, Dispatcher, Done, Idle, Journal, More, NotYet, Released, RetryAt
+from daimon.abi.turn import Pins, State
+from daimon.kernel.feed import Changed, Feed
+from daimon.kernel.log import Log
+from daimon.kernel.running import Running
+from daimon.kernel.turn import Turns
+
+SWEEP_S = 5.0
+MOST_ATTEMPTS = 20
+MOST_AT_ONCE = 256
+
+
+class Scheduler:
+    def __init__(self, journal: Journal, dispatcher: Dispatcher, turns: Turns, feed: Feed, clock: Clock, pins: Callable[[], Pins]) -> None:
+        self._journal = journal
+        self._dispatcher = dispatcher
+        self._turns = turns
+        self._feed = feed
+        self._clock = clock
+        self._pins = pins
+        self._running: dict[Conversation, Running] = {}
+        self._poked = asyncio.Event()
+        self._is_draining = False
+        self.ttl_s = 30.0
+
+    async def serve(self, slots: int) -> None:
+        """Runs until cancelled, or until the journal fails."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._dispatcher.serve(self._handle, slots), name="dispatcher")
+            tasks.create_task(self._sweep(), name="sweep")
+
+    async def wake(self, conversation: Conversation) -> None:
+        """Something was accepted for this conversation."""
+        if (running := self._running.get(conversation)) is not None:
+            running.nudged.set()
+        await self._dispatcher.wake(conversation)
+
+    def poke(self) -> None:
+        """Something may be due earlier than the next sweep."""
+        self._poked.set()
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    async def drain(self, seconds: float) -> None:
+        """No new turns; those under way get this long to rest."""
+        self._is_draining = True
+        deadline = self._clock.monotonic() + seconds
+        while self._running and self._clock.monotonic() < deadline:
+            await self._clock.sleep(0.05)
+
+    async def _handle(self, conversation: Conversation) -> Done | RetryAt:
+        while not self._is_draining:
+            match await self._journal.claim(conversation, "local", self.ttl_s, self._pins()):
+                case Claim() as claim:
+                    if isinstance(await self._run(claim), Released):
+                        return Done()
+                case Idle() | NotYet():
+                    return Done()
+                case _:
+                    return Done()
+        return Done()
+
+    async def _run(self, claim: Claim) -> More | Released:
+        log = Log(self._journal, self._clock, self._feed, claim)
+        running = self._running[claim.conversation] = Running(log)
+        self._feed.publish(Changed(claim.conversation, claim.turn.id, State.RUNNING))
+        watcher = asyncio.ensure_future(self._watch(running))
+        try:
+            if claim.attempts > MOST_ATTEMPTS:
+                return await self._turns.give_up(log, f"the process died {MOST_ATTEMPTS} times in a row at this step")
+            return await self._turns.run(running, self._pins())
+        except Fenced:
+            return Released()
+        except JournalFailed:
+            raise
+        except Exception as bug:  # noqa: BLE001 - the turn supervisor: a bug ends one turn, not the system
+            return await self._give_up(claim, bug)
+        finally:
+            watcher.cancel()
+            with suppress(asyncio.CancelledError):
+                await watcher
+            del self._running[claim.conversation]
+            self.poke()
+
+    async def _give_up(self, claim: Claim, bug: Exception) -> More | Released:
+        fresh = await self._journal.claim(claim.conversation, "local", self.ttl_s, self._pins())
+        log = Log(self._journal, self._clock, self._feed, claim if not isinstance(fresh, Claim) else fresh)
+        return await self._turns.give_up(log, f"an error in Daimon itself: {type(bug).__name__}: {bug}")
+
+    async def _watch(self, running: Running) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(running.nudged.wait(), self.ttl_s / 3)
+            running.nudged.clear()
+            try:
+                noticed = await self._journal.renew(running.log.claim, self.ttl_s)
+            except Fenced:
+                running.stop()
+                return
+            if noticed.is_stopped:
+                running.log.progress.is_stopped = True
+                running.stop()
+            elif noticed.newer and self._turns.newer == "interrupt":
+                running.log.newer = noticed.newer
+                running.log.progress.is_interrupted = True
+                running.stop()
+
+    async def _sweep(self) -> None:
+        while True:
+            due = await self._journal.due(self._clock.now(), MOST_AT_ONCE)
+            for conversation in due.conversations:
+                if conversation not in self._running:
+                    await self._dispatcher.wake(conversation)
+            pause = SWEEP_S if due.next_at is None else min(SWEEP_S, (due.next_at - self._clock.now()).total_seconds())
+            self._poked.clear()
+            sleeping = asyncio.ensure_future(self._clock.sleep(max(0.0, pause)))
+            poked = asyncio.ensure_future(self._poked.wait())
+            await asyncio.wait({sleeping, poked}, return_when=asyncio.FIRST_COMPLETED)
+            sleeping.cancel()
+            poked.cancel()

@@ -1,0 +1,121 @@
+"""One call of the model: context in, reply and intents out.
+
+A model that fails, hangs or breaks off is a recorded step as well; the scheduler policy counts such failures and decides.
+Every tool call in the reply goes through the gate at once and is written down as an intent, numbered in the order of the
+reply, together with it.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from daimon.abi.codec import blob_hash
+from daimon.abi.context import Context
+from daimon.abi.errors import ProviderFailed
+from daimon.abi.message import ToolCall
+from daimon.abi.model import Delta, Model, Reply, Request, Router
+from daimon.abi.ports import Blob, Clock
+from daimon.abi.step import Intended, ModelFailed, Replied
+from daimon.abi.tool import Question
+from daimon.kernel import asking
+from daimon.kernel.calls import call_for
+from daimon.kernel.dispatch import Dispatch, refused
+from daimon.kernel.feed import Feed, Token
+from daimon.kernel.log import Log
+from daimon.kernel.running import Running
+
+FIXED_CHUNKS = 2
+"""The first chunks of a request, system text and tools, hold nobody's words."""
+BACKOFF_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    router: Router
+    context: Context
+    dispatch: Dispatch
+    feed: Feed
+    clock: Clock
+    timeout_s: float
+
+    async def think(self, running: Running) -> None:
+        log = running.log
+        await log.commit()
+        await running.unless_stopped(self._back_off(log))
+        scene = log.progress.scene()
+        background = await running.unless_stopped(self.context.prepare(scene))
+        prompt = self.context.assemble(scene, background, self.dispatch.tools.manifests())
+        request = prompt.request
+        model, routed = self.router.route(request)
+        whole = Blob(blob_hash(b"".join(prompt.chunks)), prompt.chunks, FIXED_CHUNKS)
+        started = self.clock.monotonic()
+        log.add(routed)
+        log.keep(whole)
+        try:
+            reply = await running.unless_stopped(self._stream(log, model, request))
+        except ProviderFailed as failed:
+            log.add(ModelFailed(model.name, failed.reason, str(failed), whole.hash))
+            return
+        took_ms = round((self.clock.monotonic() - started) * 1000, 3)
+        log.add(
+            Replied(reply.model, reply.parts, reply.finish, reply.usage, whole.hash, request.sampling, None, request.context, took_ms),
+            request.label,
+        )
+        intend(log, self.dispatch, tuple(part for part in reply.parts if isinstance(part, ToolCall)))
+
+    async def _back_off(self, log: Log) -> None:
+        if failures := log.progress.model_failures:
+            await self.clock.sleep(BACKOFF_S * 2**failures)
+
+    async def _stream(self, log: Log, model: Model, request: Request) -> Reply:
+        offset, step = 0, log.progress.next_n
+        pieces = model.stream(request)
+        try:
+            while True:
+                async with asyncio.timeout(self.timeout_s):
+                    piece = await anext(pieces)
+                if isinstance(piece, Reply):
+                    return piece
+                self._show(log, step, offset, piece)
+                offset += len(piece.text)
+        except TimeoutError:
+            raise ProviderFailed("timeout", f"{model.name} sent nothing for {self.timeout_s:g} s (model.timeout_s)") from None
+        except StopAsyncIteration:
+            raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete") from None
+        except ProviderFailed:
+            raise
+        except Exception as bug:  # a third party's client may raise anything
+            raise ProviderFailed("crashed", f"{model.name} raised {type(bug).__name__}: {bug}") from bug
+
+    def _show(self, log: Log, step: int, offset: int, piece: Delta) -> None:
+        self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))
+
+
+def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
+    """Every call becomes an intent; what the gate refused gets its outcome, what needs a person its question."""
+    judged: list[tuple[int, Intended]] = []
+    for asked in calls:
+        n = log.progress.next_n
+        judged.append((log.add(dispatch.admit(asked, call_for(log, n))).n, _latest_intent(log)))
+    for n, intended in judged:
+        match intended.gate.verdict:
+            case "invalid" | "deny":
+                log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
+            case "ask":
+                asking.ask(log, _permission(intended), about=n)
+            case "allow":
+                pass
+
+
+def _latest_intent(log: Log) -> Intended:
+    intended = log.progress.steps[-1].body
+    assert isinstance(intended, Intended)
+    return intended
+
+
+def _permission(intended: Intended) -> Question:
+    return Question(
+        f"May I call {intended.tool}? {intended.gate.reason}".strip(),
+        ("deny", "allow"),
+        "authorise",
+        {"tool": intended.tool, "arguments": intended.arguments},
+    )

@@ -1,0 +1,101 @@
+"""THE LOOP: load context → model → tools → repeat → persist → respond or stay silent.
+
+The same code for a message, a webhook, a timer, an injected event. It asks the scheduler policy what comes next and does it,
+until the turn rests. Kill the process at any line: what was added and not committed never happened, what was committed is
+found by the next claim, and `recovery` settles what was under way. Nothing here knows where events come from or where answers
+go.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from daimon.abi.event import Event, Said
+from daimon.abi.message import Audio, Content, File, Image, Text
+from daimon.abi.ports import More, Released
+from daimon.abi.step import AskHuman, Complete, Continue, Decided, HandOff, Park, RefreshContext, UseTools
+from daimon.abi.turn import Ending, Pins
+from daimon.kernel import asking, recovery
+from daimon.kernel.acting import Acting
+from daimon.kernel.decide import VERSION, Limits, decide
+from daimon.kernel.dispatch import refused
+from daimon.kernel.log import Log
+from daimon.kernel.running import Running, Stopped
+from daimon.kernel.thinking import Thinking
+
+Newer = Literal["wait", "steer", "interrupt"]
+"""What a newer message does to a running turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    thinking: Thinking
+    acting: Acting
+    limits: Limits
+    newer: Newer
+
+    async def run(self, running: Running, pins: Pins) -> More | Released:
+        log = running.log
+        await recovery.settle(log, self.acting.dispatch, pins)
+        while True:
+            self._take_in(log)
+            view = log.progress.view()
+            decision = decide(view, self.limits)
+            log.add(Decided(decision, VERSION, view.as_inputs()))
+            try:
+                match decision:
+                    case Continue():
+                        await self.thinking.think(running)
+                    case UseTools(intents):
+                        await self.acting.act(running, intents)
+                    case AskHuman(question, about):
+                        asking.ask(log, question, about)
+                    case RefreshContext() | HandOff():
+                        await log.commit()  # the next thought reads everything anew, for whoever is the agent now
+                    case Park(waits=waits):
+                        return await log.park(waits)
+                    case Complete(ending, reason):
+                        return await _complete(log, ending, reason)
+            except Stopped:
+                log.progress.is_stopped |= not log.progress.is_interrupted
+
+    async def give_up(self, log: Log, reason: str) -> More | Released:
+        """Ends a turn that this system cannot carry on with."""
+        log.add(Decided(Complete(Ending.FAILED, reason), VERSION))
+        return await _complete(log, Ending.FAILED, reason)
+
+    def _take_in(self, log: Log) -> None:
+        arrived, log.arrived = log.arrived, ()
+        for event in arrived:
+            asking.resolve(log, event)
+        newer, log.newer = log.newer, ()
+        for event in newer:
+            if not _is_for(log, event):
+                break
+            if self.newer == "interrupt":
+                log.progress.is_interrupted = True
+            elif self.newer == "steer":
+                log.receive(event)
+
+
+def _is_for(log: Log, event: Event) -> bool:
+    """Only what the same person says in the same conversation may steer or interrupt."""
+    return isinstance(event.body, Said) and event.principal == log.claim.turn.principal and event.resolves is None
+
+
+async def _complete(log: Log, ending: Ending, reason: str) -> More | Released:
+    for n in log.progress.open_intents:
+        intended = log.progress.intent(n)
+        assert intended is not None
+        log.add(refused(n, intended, "cancelled", f"the turn ended before this did: {reason}", "cancelled"))
+    return await log.finish(ending, _reply(log, ending, reason) if log.claim.turn.effects == "world" else ())
+
+
+def _reply(log: Log, ending: Ending, reason: str) -> tuple[Content, ...]:
+    match ending:
+        case Ending.ANSWERED:
+            reply = log.progress.last_reply
+            return () if reply is None else tuple(p for p in reply.parts if isinstance(p, Text | Image | Audio | File))
+        case Ending.LIMIT | Ending.FAILED:
+            return (Text(f"I had to stop before I was done: {reason}."),)
+        case _:
+            return ()

@@ -1,0 +1,1 @@
+"""May this happen? Pure functions: same question, same answer."""

@@ -1,0 +1,19 @@
+"""The first rules: everything is allowed but what is consequential, and that is asked.
+
+A tool is consequential when it leaves the machine, spends, deletes, or changes who may do what.
+"""
+
+from daimon.abi.step import Gate
+from daimon.abi.tool import CONSEQUENTIAL, Call, Manifest
+
+
+class StandingRules:
+    @property
+    def version(self) -> str:
+        return "standing-1"
+
+    def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
+        if not manifest.is_consequential:
+            return Gate("allow", version=self.version)
+        what = ", ".join(sorted(c.value for c in manifest.capabilities & CONSEQUENTIAL))
+        return Gate("ask", f"It {what}.", version=self.version)
