@@ -1,0 +1,142 @@
+"""Every part put together, one line each, in order. The only place that chooses what stands behind a port.
+
+`running` is the whole life of one Daimon in this process: it holds the home, opens the journal, starts the scheduler and the
+servers, and takes all down in the opposite order. It ends when it is told to (SIGTERM, SIGINT) or when the journal fails;
+then it raises what failed.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from daimon import __version__, config, extension
+from daimon.abi.codec import fingerprint
+from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.model import Model
+from daimon.abi.step import Sampling
+from daimon.abi.turn import Pins
+from daimon.context.assemble import Pager
+from daimon.gateway import unix
+from daimon.gateway.api import Api, Parts, Status
+from daimon.gateway.channels.internal import InternalChannel
+from daimon.gateway.channels.local import LocalChannel
+from daimon.gateway.door import TokenDoor
+from daimon.gateway.inbox import Inbox
+from daimon.gateway.outbox import Postman
+from daimon.gateway.server import Server, bind_tcp
+from daimon.journal.sqlite import SqliteJournal
+from daimon.kernel.acting import Acting
+from daimon.kernel.decide import Limits
+from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatcher import LocalDispatcher
+from daimon.kernel.feed import Feed
+from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.record import Record
+from daimon.kernel.scheduler import Scheduler
+from daimon.kernel.thinking import Thinking
+from daimon.kernel.turn import Turns
+from daimon.machine.chance import SystemRandom
+from daimon.machine.clock import SystemClock
+from daimon.machine.home import Home
+from daimon.machine.ids import SortableIds
+from daimon.memory.notebook import Notebook
+from daimon.models.reflex import Reflex
+from daimon.models.router import OnlyModel
+from daimon.policy.floor import StandingFloor
+from daimon.policy.rules import StandingRules
+from daimon.tools.clock import clock_tools
+from daimon.tools.notes import notes_tools
+from daimon.tools.people import people_tools
+from daimon.tools.registry import Registry
+from daimon.tools.reminders import reminder_tools
+from daimon.tools.status import status_tools
+
+SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
+Stay silent (an empty answer) when an event needs no answer."""
+
+
+def home_at(given: Path | None) -> Home:
+    return Home((given or Path(os.environ.get("DAIMON_HOME") or Path.home() / ".daimon")).expanduser().absolute())
+
+
+def settings_of(home: Home) -> config.Settings:
+    return config.load(home.config, os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Daimon:
+    """A running one, as the command line sees it."""
+
+    url: str
+    home: Home
+    scheduler: Scheduler
+    drain_s: float
+    failed: "asyncio.Future[JournalFailed]"
+    """Completes when the journal cannot be written any more; the process must then end."""
+
+
+@asynccontextmanager
+async def running(home: Home, settings: config.Settings, port: int | None = None) -> AsyncIterator[Daimon]:
+    async with AsyncExitStack() as stack:
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        kit = extension.load(settings.extensions)
+        clock, random = SystemClock(), SystemRandom()
+        ids = SortableIds(clock, random)
+        journal = await SqliteJournal.open(home.journal, clock, ids)
+        stack.push_async_callback(journal.close)
+        notebook, warnings = await Notebook.open(home.memory, journal)
+        stack.push_async_callback(notebook.close)
+        zone = str(config.zone(settings))
+        registry = Registry(
+            (*clock_tools(zone), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *status_tools(journal), *kit.tools)
+        )
+        model = _model(settings, kit)
+        dispatch = Dispatch(registry, StandingFloor(), rules := StandingRules(), LocalLimiter(clock), clock)
+        sampling = Sampling(temperature=settings.model.temperature, seed=settings.model.seed)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, sampling)
+        feed = Feed()
+        thinking = Thinking(OnlyModel(model), pager, dispatch, feed, clock, settings.model.timeout_s)
+        turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
+        pins = Pins(fingerprint(config.Settings, settings), rules.version, fingerprint(str, system), registry.hash, model.name)
+        dispatcher = LocalDispatcher(clock)
+        scheduler = Scheduler(journal, dispatcher, turns, feed, clock, lambda: pins)
+        inbox = Inbox(journal, journal, scheduler, clock, ids, settings.gateway.max_event_bytes)
+        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock)
+        started_at = clock.now()
+
+        async def status() -> Status:
+            count, depth = await journal.count(), await dispatcher.stats()
+            return Status(__version__, str(home.path), os.getpid(), started_at, model.name, count, depth, journal.commits, tuple(warnings))
+
+        api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status)).app
+        tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
+        servers = (Server(TokenDoor(api, home.token()), tcp), Server(api, unix.bind(home.socket)))
+        stack.callback(home.socket.unlink, missing_ok=True)
+        async with asyncio.TaskGroup() as tasks:
+            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve())]
+            work += [tasks.create_task(server.serve()) for server in servers]
+            for server in servers:
+                await server.started()
+            host, number = tcp.getsockname()[:2]
+            yield Daimon(f"http://{host}:{number}", home, scheduler, settings.kernel.drain_s, journal.stopped)
+            for server in servers:
+                server.close()
+            await scheduler.drain(settings.kernel.drain_s)
+            for task in work[:2]:
+                task.cancel()
+
+
+def _model(settings: config.Settings, kit: extension.Kit) -> Model:
+    models: dict[str, Model] = {"reflex": Reflex(), **kit.models}
+    if settings.model.use not in models:
+        raise Misconfigured(f"model.use is {settings.model.use!r}, but there is no such model; known are {', '.join(sorted(models))}")
+    return models[settings.model.use]
+
+
+def _system(settings: config.Settings) -> str:
+    who = f"\nYour owner is called {settings.owner.name}." if settings.owner.name else ""
+    return f"{SYSTEM}{who}\n{settings.context.system}".rstrip()

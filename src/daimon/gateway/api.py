@@ -1,0 +1,222 @@
+"""The HTTP API, version 1. JSON in, JSON out, errors as {"error": {"code", "message"}}.
+
+    POST /v1/events              take an event in (Idempotency-Key header or `key`); 202 when it is on disk
+    GET  /v1/events/ID           the event and the turn that it caused
+    GET  /v1/turns               newest first; ?limit ?conversation ?state
+    GET  /v1/turns/ID            the whole trace: turn, event, steps
+    POST /v1/turns/ID/stop       end it
+    GET  /v1/questions           what people are being asked
+    GET  /v1/letters             input that could not be used
+    GET  /v1/blobs/HASH          a stored value, such as the exact request of a model call
+    GET  /v1/feed                live progress as lines of JSON; ?conversation
+    GET  /v1/status              how it is
+    GET  /healthz                200 while it runs; needs no token
+
+It knows nothing of sockets: who may call is decided in `door`.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pydantic import JsonValue
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from daimon.abi.codec import encode
+from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, NotFound, TooLarge
+from daimon.abi.event import Event, Stop
+from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
+from daimon.abi.label import owned
+from daimon.abi.ports import Archive, Clock, Count, DeadLetter, Depth, Ids, Overview, Store
+from daimon.abi.step import Step
+from daimon.abi.turn import State, Turn
+from daimon.gateway.inbox import KEPT_BYTES, Inbox
+from daimon.kernel.feed import Feed, Update
+from daimon.kernel.questions import OpenQuestion, open_questions
+
+MOST_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    version: str
+    home: str
+    pid: int
+    started_at: datetime
+    model: str
+    count: Count
+    depth: Depth
+    commits: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    turn: Turn
+    event: Event
+    steps: tuple[Step, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the API stands on."""
+
+    inbox: Inbox
+    archive: Archive
+    overview: Overview
+    store: Store
+    feed: Feed
+    clock: Clock
+    ids: Ids
+    status: Callable[[], Awaitable[Status]]
+
+
+class Api:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.app = Starlette(
+            routes=[
+                Route("/v1/events", self._take, methods=["POST"]),
+                Route("/v1/events/{id}", self._event),
+                Route("/v1/turns", self._turns),
+                Route("/v1/turns/{id}", self._trace),
+                Route("/v1/turns/{id}/stop", self._stop, methods=["POST"]),
+                Route("/v1/questions", self._questions),
+                Route("/v1/letters", self._letters),
+                Route("/v1/blobs/{hash}", self._blob),
+                Route("/v1/feed", self._feed),
+                Route("/v1/status", self._status),
+                Route("/healthz", self._health),
+            ],
+            exception_handlers={DaimonError: _failed, 404: _nowhere, 405: _nowhere},
+        )
+
+    async def _take(self, request: Request) -> Response:
+        body = await self._body(request)
+        event, accepted = await self._parts.inbox.take(body, request.headers.get("idempotency-key"))
+        answer = {"event": accepted.event, "seq": accepted.seq, "conversation": event.conversation, "new": accepted.is_new}
+        return _json(dict[str, JsonValue], answer, 202)
+
+    async def _event(self, request: Request) -> Response:
+        event = await self._parts.archive.event(EventId(request.path_params["id"]))
+        turn = await self._parts.archive.turn_of(event.id)
+        return Response(b'{"event":%s,"turn":%s}' % (encode(Event, event), encode(Turn | None, turn)), media_type="application/json")
+
+    async def _turns(self, request: Request) -> Response:
+        asked = request.query_params
+        state = asked.get("state")
+        if state is not None and state not in State.__members__.values():
+            raise BadInput(f"state={state!r} is none of {', '.join(State)}")
+        turns = await self._parts.archive.turns(
+            HOME_SPACE, _limit(asked.get("limit")), asked.get("conversation"), State(state) if state else None
+        )
+        return _json(tuple[Turn, ...], turns)
+
+    async def _trace(self, request: Request) -> Response:
+        turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
+        return _json(Trace, Trace(turn, await self._parts.archive.event(turn.event), await self._parts.archive.steps(turn.id)))
+
+    async def _stop(self, request: Request) -> Response:
+        turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
+        now, id_ = self._parts.clock.now(), EventId(self._parts.ids.new("e"))
+        stop = Event(
+            id=id_, source="api", key=Key(f"stop:{turn.id}:{id_}"), conversation=turn.conversation, principal=OWNER,
+            body=Stop(turn.id, "asked by the owner"), label=owned("api"), occurred_at=now, received_at=now,
+        )  # fmt: skip
+        await self._parts.inbox.accept(stop)
+        return _json(Turn, turn, 202)
+
+    async def _questions(self, request: Request) -> Response:
+        return _json(tuple[OpenQuestion, ...], await open_questions(self._parts.archive, HOME_SPACE))
+
+    async def _letters(self, request: Request) -> Response:
+        return _json(tuple[Letter, ...], tuple(map(_letter, await self._parts.overview.letters(_limit(request.query_params.get("limit"))))))
+
+    async def _blob(self, request: Request) -> Response:
+        return Response(await self._parts.store.get(BlobHash(request.path_params["hash"])), media_type="application/octet-stream")
+
+    async def _feed(self, request: Request) -> Response:
+        return StreamingResponse(self._updates(request.query_params.get("conversation")), media_type="application/x-ndjson")
+
+    async def _updates(self, conversation: str | None) -> AsyncIterator[bytes]:
+        with self._parts.feed.subscribe() as updates:
+            yield b"\n"  # the subscription stands: whatever is accepted from here on will be seen
+            async for update in updates:
+                if conversation is None or update.kind == "gap" or update.conversation.name == conversation:
+                    yield encode(Update, update) + b"\n"
+
+    async def _status(self, request: Request) -> Response:
+        return _json(Status, await self._parts.status())
+
+    async def _health(self, request: Request) -> Response:
+        return Response(b"ok\n", media_type="text/plain")
+
+    async def _body(self, request: Request) -> bytes:
+        most, data = self._parts.inbox.max_event_bytes, bytearray()
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > most:
+                reason = f"the event has more than {most} bytes (gateway.max_event_bytes)"
+                await self._parts.inbox.bury("api", reason, bytes(data[:KEPT_BYTES]))
+                raise TooLarge(reason)
+        return bytes(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    source: str
+    reason: str
+    at: datetime
+    body: str
+
+
+def _letter(letter: DeadLetter) -> Letter:
+    return Letter(letter.source, letter.reason, letter.at, letter.body.decode("utf-8", "backslashreplace"))
+
+
+def _json(kind: Any, value: object, status: int = 200) -> Response:
+    return Response(encode(kind, value), status, media_type="application/json")
+
+
+def error(status: int, code: str, message: str) -> Response:
+    return _json(dict[str, dict[str, str]], {"error": {"code": code, "message": message}}, status)
+
+
+async def _failed(request: Request, failure: Exception) -> Response:
+    assert isinstance(failure, DaimonError)
+    return error(_status_of(failure), failure.code, str(failure))
+
+
+def _status_of(failure: DaimonError) -> int:
+    match failure:
+        case TooLarge():
+            return 413
+        case BadInput():
+            return 400
+        case NotFound():
+            return 404
+        case Fenced():
+            return 409
+        case JournalFull():
+            return 507
+        case JournalFailed():
+            return 503
+        case _:
+            return 500
+
+
+async def _nowhere(request: Request, failure: Exception) -> Response:
+    status = getattr(failure, "status_code", 404)
+    return error(status, "not_found" if status == 404 else "bad_method", f"there is no {request.method} {request.url.path}")
+
+
+def _limit(text: str | None) -> int:
+    if text is None:
+        return 50
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_ROWS:
+        raise BadInput(f"limit={text!r} is not a number from 1 to {MOST_ROWS}")
+    return int(text)

@@ -1,0 +1,22 @@
+"""From one conversation to another, inside."""
+
+from typing import Literal
+
+from daimon.abi.event import Event
+from daimon.abi.ports import Outgoing
+from daimon.gateway.inbox import Inbox
+
+
+class InternalChannel:
+    """Between conversations: an event from one turn to another."""
+
+    name = "daimon"
+    may_repeat = True
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+
+    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
+        assert isinstance(message.content, Event)
+        await self._inbox.accept(message.content)
+        return "confirmed"

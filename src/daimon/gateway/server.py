@@ -1,0 +1,77 @@
+"""uvicorn on two sockets: loopback TCP behind the token, a Unix socket in the home directory without.
+
+The sockets are bound before the server starts, so that "ready" means that a connection succeeds. Closing drains open requests
+for two seconds; endless streams do not hold the process up.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from daimon.abi.errors import Misconfigured
+from daimon.gateway.door import App
+
+USUAL_PORT = 7310
+GRACE_S = 2
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # signals belong to the process, not to each of its servers
+
+
+class Server:
+    def __init__(self, app: App, sock: socket.socket) -> None:
+        config = uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=GRACE_S,
+            server_header=False,
+        )
+        self._server = _Server(config)
+        self._socket = sock
+
+    async def serve(self) -> None:
+        await self._server.serve(sockets=[self._socket])
+
+    async def started(self) -> None:
+        while not self._server.started:  # noqa: ASYNC110 - uvicorn has a flag, not an event
+            await asyncio.sleep(0.005)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+
+
+def bind_tcp(host: str, port: int | None) -> socket.socket:
+    """The given port; with None the usual one, or any if that is taken."""
+    if port is not None:
+        try:
+            return _listen(host, port)
+        except OSError as taken:
+            raise Misconfigured(
+                f"port {port} on {host} cannot be used: {taken.strerror}; choose another with --port or gateway.port"
+            ) from taken
+    try:
+        return _listen(host, USUAL_PORT)
+    except OSError:
+        return _listen(host, 0)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(512)
+    except OSError:
+        sock.close()
+        raise
+    return sock

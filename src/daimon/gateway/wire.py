@@ -1,0 +1,181 @@
+"""JSON from outside to an Event, checked at the door.
+
+One schema for the HTTP API and for `daimon inject`. Unknown keys, wrong types, broken text and absurd nesting raise
+`BadInput` with the place and the reason. Whoever sends through the owner's socket or with the owner's token speaks as the
+owner, so words are labelled as the owner's; what a webhook carries is a stranger's.
+
+    {"type": "message", "text": "hello", "conversation": "main"}
+    {"type": "heartbeat", "job": "read-feed"}
+    {"type": "webhook", "service": "github", "data": {…}}
+    {"type": "answer", "to": "TURN:STEP", "choice": "allow"}
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
+
+from daimon.abi.errors import BadInput, TooLarge
+from daimon.abi.event import Address, Answer, Body, Event, FromAgent, Heartbeat, Late, Said, Stop, Webhook
+from daimon.abi.ids import OWNER, AgentId, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.label import Author, Label, Origin, owned
+from daimon.abi.message import Content, Text
+from daimon.abi.ports import Clock, Ids
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+MOST_PLACES_SHOWN = 3
+
+
+class _Common(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    conversation: Name = "main"
+    source: Name = "inject"
+    key: Name | None = None
+    """The same key from the same source is the same event. Left out, every event is new."""
+    at: AwareDatetime | None = None
+    reply_to: Address | None = None
+
+
+class MessageIn(_Common):
+    type: Literal["message"]
+    text: str | None = None
+    parts: tuple[Content, ...] = ()
+
+
+class HeartbeatIn(_Common):
+    type: Literal["heartbeat"]
+    job: Name
+    data: JsonValue = None
+
+
+class WebhookIn(_Common):
+    type: Literal["webhook"]
+    service: Name
+    data: JsonValue
+    headers: dict[str, str] = Field(default_factory=dict)
+
+
+class AgentIn(_Common):
+    type: Literal["agent"]
+    agent: Name
+    text: str
+
+
+class AnswerIn(_Common):
+    type: Literal["answer"]
+    to: str
+    choice: str
+    text: str = ""
+
+
+class OutcomeIn(_Common):
+    type: Literal["outcome"]
+    to: str
+    data: JsonValue
+    is_error: bool = False
+
+
+class StopIn(_Common):
+    type: Literal["stop"]
+    turn: Name
+    reason: str = ""
+
+
+EventIn = Annotated[
+    MessageIn | HeartbeatIn | WebhookIn | AgentIn | AnswerIn | OutcomeIn | StopIn,
+    Field(discriminator="type"),
+]
+_ADAPTER: TypeAdapter[EventIn] = TypeAdapter(EventIn)
+
+
+def read(data: bytes, most_bytes: int) -> EventIn:
+    if len(data) > most_bytes:
+        raise TooLarge(f"the event has {len(data)} bytes, at most {most_bytes} are taken (gateway.max_event_bytes)")
+    try:
+        return _ADAPTER.validate_json(data)
+    except ValidationError as bad:
+        raise BadInput(_explain(bad)) from None
+    except RecursionError:
+        raise BadInput("the event is nested too deep") from None
+
+
+def to_event(sent: EventIn, clock: Clock, ids: Ids, default_source: str | None = None) -> Event:
+    now = clock.now()
+    source = default_source or sent.source
+    id_ = EventId(ids.new("e"))
+    body, resolves = _body(sent)
+    return Event(
+        id=id_, source=source, key=Key(sent.key or id_), conversation=sent.conversation, principal=_principal(sent), body=body,
+        label=_label(sent, source), occurred_at=_utc(sent.at) or now, received_at=now,
+        reply_to=sent.reply_to or Address("local", sent.conversation), resolves=resolves,
+    )  # fmt: skip
+
+
+def _body(sent: EventIn) -> tuple[Body, StepRef | None]:
+    match sent:
+        case MessageIn(text=text, parts=parts):
+            said = ((Text(text),) if text else ()) + parts
+            if not said:
+                raise BadInput("a message needs `text` or `parts`; both are empty")
+            return Said(said), None
+        case HeartbeatIn(job=job, data=data):
+            return Heartbeat(job, data), None
+        case WebhookIn(service=service, data=data, headers=headers):
+            return Webhook(service, data, headers), None
+        case AgentIn(agent=agent, text=text):
+            return FromAgent(AgentId(agent), (Text(text),)), None
+        case AnswerIn(to=to, choice=choice, text=text):
+            return Answer(choice, text), _step(to)
+        case OutcomeIn(to=to, data=data, is_error=is_error):
+            return Late(data, is_error), _step(to)
+        case StopIn(turn=turn, reason=reason):
+            return Stop(TurnId(turn), reason), None
+
+
+def _principal(sent: EventIn) -> PrincipalId:
+    match sent:
+        case WebhookIn(service=service):
+            return PrincipalId(f"service:{service}")
+        case AgentIn(agent=agent):
+            return PrincipalId(f"agent:{agent}")
+        case _:
+            return OWNER
+
+
+def _label(sent: EventIn, source: str) -> Label:
+    match sent:
+        case WebhookIn(service=service):
+            return Label.of(Origin(Author.STRANGER, f"webhook:{service}"), readers=(OWNER,))
+        case AgentIn(agent=agent):
+            return Label.of(Origin(Author.AGENT, f"agent:{agent}"), readers=(OWNER,))
+        case OutcomeIn():
+            return Label.of(Origin(Author.STRANGER, f"outcome:{source}"), readers=(OWNER,))
+        case HeartbeatIn(data=None):
+            return Label.of(Origin(Author.SERVICE, "heartbeat"), readers=(OWNER,))
+        case _:
+            return owned(source)
+
+
+def _step(text: str) -> StepRef:
+    try:
+        return StepRef.parse(text)
+    except ValueError as bad:
+        raise BadInput(f"`to`: {bad}") from None
+
+
+def _utc(at: datetime | None) -> datetime | None:
+    return None if at is None else at.astimezone(UTC)
+
+
+def _explain(bad: ValidationError) -> str:
+    errors = bad.errors(include_url=False, include_input=False)
+    said = []
+    for error in errors[:MOST_PLACES_SHOWN]:
+        place = ".".join(str(part) for part in error["loc"] if part not in _TAGS)
+        said.append(f"{place}: {error['msg']}" if place else error["msg"])
+    more = f" (and {len(errors) - MOST_PLACES_SHOWN} more)" if len(errors) > MOST_PLACES_SHOWN else ""
+    return "; ".join(said) + more
+
+
+_TAGS = frozenset({"message", "heartbeat", "webhook", "agent", "answer", "outcome", "stop"})
