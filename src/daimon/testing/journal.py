@@ -1,0 +1,468 @@
+"""A journal in memory: every journal port, nothing on disk. It passes the same contract as the real one.
+
+Good for tests of what stands on the journal; it forgets everything with the process, so it says nothing about crashes.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from daimon.abi.codec import encode
+from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
+from daimon.abi.event import Address, Event, Fired, FromAgent, Late, Said, Stop
+from daimon.abi.event import Erased as Tombstone
+from daimon.abi.ids import BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.label import Author, Label, Origin
+from daimon.abi.message import Text
+from daimon.abi.ports import (
+    Accepted,
+    Blob,
+    Busy,
+    Change,
+    Claim,
+    Clock,
+    Count,
+    Cursor,
+    DeadLetter,
+    Delivery,
+    Due,
+    Ended,
+    Idle,
+    Ids,
+    More,
+    Noticed,
+    NotYet,
+    Outgoing,
+    Parked,
+    Released,
+    Reminder,
+)
+from daimon.abi.step import Asked, Happened, Received, Started, Step, Wait
+from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
+from daimon.abi.turn import Ending, Pins, State, Turn
+
+OPEN = (State.RUNNING, State.PARKED)
+
+
+@dataclass(slots=True)
+class _Lease:
+    epoch: int = 0
+    holder: str | None = None
+    until: float = 0.0
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An event and what became of it."""
+
+    event: Event
+    seq: int
+    turn: TurnId | None = None
+    is_taken: bool = False
+
+
+@dataclass(slots=True)
+class _Timer:
+    reminder: Reminder
+    event: Event
+    label: Label
+    is_set: bool = True
+
+
+@dataclass(slots=True)
+class _Letter:
+    message: Outgoing
+    turn: TurnId
+    state: str = "queued"
+    retry_at: datetime | None = None
+
+
+class MemoryJournal:
+    def __init__(self, clock: Clock, ids: Ids) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._events: list[_Entry] = []
+        self._keys: dict[tuple[str, str, str], _Entry] = {}
+        self._turns: dict[TurnId, Turn] = {}
+        self._attempts: dict[TurnId, int] = {}
+        self._stopped: set[TurnId] = set()
+        self._steps: dict[TurnId, list[Step]] = {}
+        self._leases: dict[Conversation, _Lease] = {}
+        self._waits: dict[TurnId, list[Wait]] = {}
+        self._timers: dict[TimerId, _Timer] = {}
+        self._outbox: list[_Letter] = []
+        self._blobs: dict[BlobHash, bytes | None] = {}
+        self._blob_of: dict[BlobHash, TurnId] = {}
+        self._dead: list[DeadLetter] = []
+        self._log: list[EventId | StepRef] = []
+        self._news = asyncio.Event()
+
+    # -- Intake
+
+    async def accept(self, event: Event) -> Accepted:
+        seen = self._keys.get((event.space, event.source, event.key))
+        if seen is not None:
+            return Accepted(seen.event.id, seen.seq, is_new=False)
+        entry = _Entry(event, sum(e.event.where == event.where for e in self._events))
+        self._direct(entry)
+        self._events.append(entry)
+        self._keys[event.space, event.source, event.key] = entry
+        self._announce(event.id)
+        return Accepted(event.id, entry.seq, is_new=True)
+
+    async def bury(self, letter: DeadLetter) -> None:
+        self._dead.append(letter)
+
+    def _direct(self, entry: _Entry) -> None:
+        event = entry.event
+        target = event.body.turn if isinstance(event.body, Stop) else event.resolves.turn if event.resolves else None
+        if target is None:
+            return
+        turn = self._turns.get(target)
+        if turn is None or turn.where != event.where:
+            raise BadInput(f"there is no turn {target!r} in conversation {event.conversation!r}")
+        entry.turn = target
+        entry.is_taken = isinstance(event.body, Stop) or turn.state not in OPEN
+        if isinstance(event.body, Stop) and turn.state in OPEN:
+            self._stopped.add(target)
+
+    # -- Journal
+
+    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+        lease = self._leases.setdefault(conversation, _Lease())
+        if lease.holder is not None and lease.until > self._clock.monotonic():
+            return Busy()
+        turn = self._next_turn(conversation, pins)
+        if turn is None:
+            untils = [w.until for t, waits in self._waits.items() if self._turns[t].where == conversation for w in waits if w.until]
+            return NotYet(min(untils)) if untils else Idle()
+        lease.epoch, lease.holder, lease.until = lease.epoch + 1, worker, self._clock.monotonic() + ttl_s
+        self._attempts[turn.id] = self._attempts.get(turn.id, 0) + 1
+        return Claim(
+            conversation=conversation,
+            worker=worker,
+            epoch=lease.epoch,
+            turn=turn,
+            event=self._entry(turn.event).event,
+            steps=tuple(self._steps[turn.id]),
+            arrived=self._arrived(turn),
+            attempts=self._attempts[turn.id],
+            is_stopped=turn.id in self._stopped,
+        )
+
+    async def renew(self, claim: Claim, ttl_s: float) -> Noticed:
+        self._fence(claim).until = self._clock.monotonic() + ttl_s
+        return self._notice(claim)
+
+    async def record(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob] = ()) -> Noticed:
+        self._fence(claim)
+        self._append(claim, steps, blobs)
+        return self._notice(claim)
+
+    async def finish(self, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob] = ()) -> More | Released:
+        lease = self._fence(claim)
+        self._append(claim, steps, blobs)
+        if isinstance(rest, Ended):
+            self._end(claim, rest)
+        else:
+            self._turns[claim.turn.id] = replace(self._turns[claim.turn.id], state=State.PARKED)
+            self._waits[claim.turn.id] = list(rest.waits)
+        lease.holder = None
+        return More() if self._has_work(claim.conversation) else Released()
+
+    async def due(self, now: datetime, limit: int) -> Due:
+        await self._fire(now)
+        held = {c for c, lease in self._leases.items() if lease.holder is not None and lease.until > self._clock.monotonic()}
+        found = sorted({e.event.where for e in self._events} | {t.where for t in self._turns.values()})
+        moments = [t.reminder.at for t in self._timers.values() if t.is_set]
+        moments += [w.until for waits in self._waits.values() for w in waits if w.until]
+        return Due(tuple(c for c in found if c not in held and self._has_work(c))[:limit], min(moments, default=None))
+
+    # -- Archive, Overview
+
+    async def turn(self, turn: TurnId) -> Turn:
+        if turn not in self._turns:
+            raise NotFound(f"there is no turn {turn!r}")
+        return self._turns[turn]
+
+    async def event(self, event: EventId) -> Event:
+        return self._entry(event).event
+
+    async def steps(self, turn: TurnId) -> tuple[Step, ...]:
+        return tuple(self._steps.get(turn, ()))
+
+    async def turn_of(self, event: EventId) -> Turn | None:
+        taken_by = self._entry(event).turn
+        return None if taken_by is None else self._turns[taken_by]
+
+    async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
+        wanted = [
+            t for t in self._turns.values() if t.space == space and conversation in (None, t.conversation) and state in (None, t.state)
+        ]
+        return tuple(sorted(wanted, key=lambda t: t.id, reverse=True)[:limit])
+
+    async def watch(self, after: Cursor) -> AsyncIterator[Change]:
+        position = int(after or 0)
+        while True:
+            news = self._news
+            while position < len(self._log):
+                position += 1
+                yield self._change(position)
+            await news.wait()
+
+    def since(self, cursor: Cursor, limit: int) -> list[Change]:
+        first = int(cursor or 0) + 1
+        return [self._change(position) for position in range(first, min(len(self._log), first + limit - 1) + 1)]
+
+    async def count(self) -> Count:
+        queued = sum(not e.is_taken and e.turn is None for e in self._events)
+        states = {state: sum(t.state is state for t in self._turns.values()) for state in State} | {State.QUEUED: queued}
+        outgoing = sum(letter.state in ("queued", "sending") for letter in self._outbox)
+        timers = sum(timer.is_set for timer in self._timers.values())
+        return Count(len(self._events), states, sum(map(len, self._steps.values())), timers, outgoing, len(self._dead), 0)
+
+    async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
+        return tuple(reversed(self._dead))[:limit]
+
+    # -- Store, Eraser, Forks
+
+    async def put(self, data: bytes) -> BlobHash:
+        name = BlobHash(hashlib.sha256(data).hexdigest())
+        self._blobs.setdefault(name, data)
+        return name
+
+    async def get(self, blob: BlobHash) -> bytes:
+        if blob not in self._blobs:
+            raise NotFound(f"there is no blob {blob}")
+        if (data := self._blobs[blob]) is None:
+            raise Erased(f"blob {blob} was erased")
+        return data
+
+    async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Tombstone, ...]:
+        await self.turn(turn)
+        now, erased = self._clock.now(), []
+        for entry in self._events:
+            if entry.turn == turn:
+                erased.append(Tombstone(hashlib.sha256(encode(Event, entry.event)).hexdigest(), now, reason))
+                entry.event = replace(entry.event, body=erased[-1])
+        for n, step in enumerate(self._steps[turn]):
+            erased.append(Tombstone(hashlib.sha256(encode(Step, step)).hexdigest(), now, reason))
+            self._steps[turn][n] = replace(step, body=erased[-1])
+        for letter in self._outbox:
+            if letter.turn == turn:
+                letter.message = replace(letter.message, content=None)
+        self._blobs |= {blob: None for blob, of in self._blob_of.items() if of == turn}
+        return tuple(erased)
+
+    async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
+        original = await self.turn(at.turn)
+        copied = self._steps[at.turn][: at.n + 1]
+        if len(copied) != at.n + 1:
+            raise NotFound(f"turn {at.turn} has no step {at.n}")
+        new = TurnId(self._ids.new("t"))
+        forked = replace(
+            original, id=new, conversation=f"fork/{new}", forked_from=at, effects=effects, parent=None, state=State.RUNNING, ending=None,
+            ended_at=None, created_at=self._clock.now(),
+        )  # fmt: skip
+        self._turns[new] = forked
+        self._steps[new] = [replace(step, turn=new) for step in copied]
+        return forked
+
+    # -- Timers, Outbox
+
+    async def pending(self, conversation: Conversation) -> tuple[Reminder, ...]:
+        found = [t.reminder for t in self._timers.values() if t.is_set and t.reminder.conversation == conversation]
+        return tuple(sorted(found, key=lambda r: r.at))
+
+    async def outgoing(self, limit: int) -> tuple[Outgoing, ...]:
+        found: list[Outgoing] = []
+        places: set[Address] = set()
+        for letter in self._outbox:
+            if letter.state not in ("queued", "sending") or letter.message.to in places:
+                continue
+            places.add(letter.message.to)
+            if letter.state == "queued" and (letter.retry_at is None or letter.retry_at <= self._clock.now()):
+                found.append(letter.message)
+        return tuple(found[:limit])
+
+    async def sending(self, message: Outgoing) -> None:
+        letter = self._letter(message)
+        letter.state, letter.message = "sending", replace(letter.message, attempts=letter.message.attempts + 1)
+
+    async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
+        letter = self._letter(message)
+        letter.state, letter.retry_at = state, retry_at
+
+    # -- inside
+
+    def _next_turn(self, conversation: Conversation, pins: Pins) -> Turn | None:
+        for turn in sorted(self._turns.values(), key=lambda t: t.id):
+            if turn.where == conversation and (turn.state is State.RUNNING or (turn.state is State.PARKED and turn.id in self._stopped)):
+                return self._resume(turn)
+        for entry in self._events:
+            if entry.is_taken or entry.event.where != conversation:
+                continue
+            if entry.turn is None:
+                return self._open(entry, pins)
+            if self._turns[entry.turn].state is State.PARKED:
+                return self._resume(self._turns[entry.turn])
+            entry.is_taken = True
+        return None
+
+    def _resume(self, turn: Turn) -> Turn:
+        self._waits.pop(turn.id, None)
+        self._turns[turn.id] = replace(turn, state=State.RUNNING)
+        return self._turns[turn.id]
+
+    def _open(self, entry: _Entry, pins: Pins) -> Turn:
+        event, new = entry.event, TurnId(self._ids.new("t"))
+        parent = event.parent
+        root = new if parent is None else self._turns[parent.turn].root if parent.turn in self._turns else parent.turn
+        turn = Turn(
+            id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent,
+            root=root, state=State.RUNNING, created_at=self._clock.now(), label=event.label, pins=pins, parent=parent,
+        )  # fmt: skip
+        entry.turn, entry.is_taken = new, True
+        self._turns[new], self._steps[new] = turn, []
+        return turn
+
+    def _fence(self, claim: Claim) -> _Lease:
+        lease = self._leases[claim.conversation]
+        if (lease.epoch, lease.holder) != (claim.epoch, claim.worker):
+            raise Fenced(f"conversation {claim.conversation} is held under another epoch than {claim.epoch}")
+        return lease
+
+    def _append(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> None:
+        known = self._steps[claim.turn.id]
+        if [s.n for s in steps] != list(range(len(known), len(known) + len(steps))):
+            raise Fenced(f"steps {[s.n for s in steps]} do not follow step {len(known) - 1}")
+        for step in steps:
+            known.append(step)
+            self._attempts[claim.turn.id] = 0
+            self._apply(claim, step)
+            self._announce(step.ref)
+        for blob in blobs:
+            self._blobs.setdefault(blob.hash, b"".join(blob.chunks))
+            self._blob_of.setdefault(blob.hash, claim.turn.id)
+
+    def _apply(self, claim: Claim, step: Step) -> None:
+        match step.body:
+            case Received(event=event):
+                entry = self._entry(event)
+                entry.turn, entry.is_taken = claim.turn.id, True
+            case Happened(intent=origin, operations=operations) | Started(intent=origin, operations=operations):
+                self._operate(claim, step, origin, operations)
+            case Asked(operations=operations):
+                self._operate(claim, step, step.n, operations)
+            case _:
+                pass
+
+    def _operate(self, claim: Claim, step: Step, origin: int, operations: tuple[Operation, ...]) -> None:
+        for i, operation in enumerate(operations):
+            key = f"{claim.turn.id}:{origin}:{i}"
+            match operation:
+                case SetTimer(timer, at, about):
+                    reminder = Reminder(timer, claim.conversation, at, about)
+                    self._timers.setdefault(timer, _Timer(reminder, claim.event, step.label))
+                case CancelTimer(timer):
+                    if timer in self._timers:
+                        self._timers[timer].is_set = False
+                case Send(to, parts):
+                    self._send(claim, key, to, Said(parts), step.label)
+                case Post(agent, conversation, parts):
+                    event = self._internal(claim, key, conversation, FromAgent(step.agent, parts), step.label)
+                    self._post(claim, replace(event, agent=agent, parent=StepRef(claim.turn.id, origin)))
+                case _:
+                    pass
+
+    def _end(self, claim: Claim, end: Ended) -> None:
+        turn = replace(self._turns[claim.turn.id], state=end.ending.state, ending=end.ending, ended_at=self._clock.now(), label=end.label)
+        self._turns[turn.id] = turn
+        for entry in self._events:
+            entry.is_taken |= entry.turn == turn.id
+        if end.reply and claim.event.reply_to is not None:
+            self._send(claim, f"{turn.id}:reply", claim.event.reply_to, Said(end.reply), end.label)
+        if turn.parent is not None and turn.parent.turn in self._turns:
+            text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
+            late = Late({"ending": end.ending.value, "text": text}, end.ending not in (Ending.ANSWERED, Ending.SILENT))
+            home = self._turns[turn.parent.turn].conversation
+            self._post(claim, replace(self._internal(claim, f"{turn.id}:report", home, late, end.label), resolves=turn.parent))
+        if end.ending not in (Ending.ANSWERED, Ending.SILENT):
+            for child in [t for t in self._turns.values() if t.parent is not None and t.parent.turn == turn.id and t.state in OPEN]:
+                stop = Stop(child.id, f"its parent {turn.id} ended")
+                self._post(claim, self._internal(claim, f"{turn.id}:stop:{child.id}", child.conversation, stop, turn.label))
+
+    async def _fire(self, now: datetime) -> None:
+        for timer in self._timers.values():
+            reminder = timer.reminder
+            if timer.is_set and reminder.at <= now:
+                timer.is_set = False
+                late_s = max(0.0, (now - reminder.at).total_seconds())
+                body = Fired(reminder.timer, reminder.about, reminder.at, late_s)
+                await self.accept(
+                    replace(
+                        timer.event, id=EventId(self._ids.new("e")), source="timer", key=Key(reminder.timer), body=body, label=timer.label,
+                        parent=None, resolves=None, occurred_at=reminder.at, received_at=now,
+                    )
+                )  # fmt: skip
+        for turn, waits in list(self._waits.items()):
+            for wait in [w for w in waits if w.until is not None and w.until <= now]:
+                waits[waits.index(wait)] = replace(wait, until=None)
+                assert wait.until is not None
+                label = Label.of(Origin(Author.SERVICE, "timeout"))
+                await self.accept(
+                    replace(
+                        self._entry(self._turns[turn].event).event, id=EventId(self._ids.new("e")), source="timeout", key=wait.step.key,
+                        resolves=wait.step, parent=None, label=label, occurred_at=wait.until, received_at=now,
+                        body=Fired(TimerId(str(wait.step)), "", wait.until),
+                    )
+                )  # fmt: skip
+
+    def _internal(self, claim: Claim, key: str, conversation: str, body: FromAgent | Late | Stop, label: Label) -> Event:
+        now = self._clock.now()
+        return Event(
+            id=EventId(self._ids.new("e")), source="daimon", key=Key(key), space=claim.turn.space, conversation=conversation,
+            principal=claim.turn.principal, agent=claim.turn.agent, body=body, label=label, occurred_at=now, received_at=now,
+        )  # fmt: skip
+
+    def _post(self, claim: Claim, event: Event) -> None:
+        self._send(claim, event.key, Address("daimon", event.conversation), event, event.label)
+
+    def _send(self, claim: Claim, key: str, to: Address, content: Said | Event, label: Label) -> None:
+        message = Outgoing(key=Key(key), conversation=claim.conversation, to=to, content=content, label=label, created_at=self._clock.now())
+        self._outbox.append(_Letter(message, claim.turn.id))
+
+    def _notice(self, claim: Claim) -> Noticed:
+        newer = tuple(e.event for e in self._events if not e.is_taken and e.turn is None and e.event.where == claim.conversation)
+        return Noticed(claim.turn.id in self._stopped, self._arrived(claim.turn), newer)
+
+    def _arrived(self, turn: Turn) -> tuple[Event, ...]:
+        return tuple(e.event for e in self._events if not e.is_taken and e.turn == turn.id)
+
+    def _has_work(self, conversation: Conversation) -> bool:
+        return any(not e.is_taken and e.event.where == conversation for e in self._events) or any(
+            t.where == conversation and (t.state is State.RUNNING or (t.state is State.PARKED and t.id in self._stopped))
+            for t in self._turns.values()
+        )
+
+    def _entry(self, event: EventId) -> _Entry:
+        for entry in self._events:
+            if entry.event.id == event:
+                return entry
+        raise NotFound(f"there is no event {event!r}")
+
+    def _letter(self, message: Outgoing) -> _Letter:
+        return next(letter for letter in self._outbox if letter.message.key == message.key)
+
+    def _change(self, position: int) -> Change:
+        name = self._log[position - 1]
+        item = self._steps[name.turn][name.n] if isinstance(name, StepRef) else self._entry(name).event
+        return Change(Cursor(str(position)), item)
+
+    def _announce(self, name: EventId | StepRef) -> None:
+        self._log.append(name)
+        self._news.set()
+        self._news = asyncio.Event()
