@@ -81,7 +81,8 @@ class Manifest:
     """A strict JSON Schema of an object: no additional properties."""
     effect: Effect
     roles: dict[str, ArgumentRole] = field(default_factory=dict)
-    capabilities: frozenset[Capability] = frozenset()
+    capabilities: tuple[Capability, ...] = ()
+    """Sorted, so that equal manifests have equal bytes."""
     timeout_s: float = 30.0
     max_result_bytes: int = 256 * 1024
     rate: Rate | None = None
@@ -91,7 +92,7 @@ class Manifest:
 
     @property
     def is_consequential(self) -> bool:
-        return bool(self.capabilities & CONSEQUENTIAL)
+        return not CONSEQUENTIAL.isdisjoint(self.capabilities)
 
 
 @dataclass(frozen=True, slots=True)

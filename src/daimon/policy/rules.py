@@ -15,5 +15,5 @@ class StandingRules:
     def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
         if not manifest.is_consequential:
             return Gate("allow", version=self.version)
-        what = ", ".join(sorted(c.value for c in manifest.capabilities & CONSEQUENTIAL))
+        what = ", ".join(sorted(c.value for c in CONSEQUENTIAL.intersection(manifest.capabilities)))
         return Gate("ask", f"It {what}.", version=self.version)

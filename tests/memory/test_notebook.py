@@ -1,0 +1,402 @@
+"""The notebook as a projection: whatever happens to its file, it says what the journal says."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic_core import PydanticSerializationError
+
+from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId
+from daimon.abi.label import UNLABELLED, Author, Label, Origin
+from daimon.abi.ports import START, Change, Cursor
+from daimon.abi.step import Asked, Received, Started
+from daimon.abi.tool import Forget, Question, Remember
+from daimon.memory.notebook import Notebook
+
+STRANGER = Label.of(Origin(Author.STRANGER, "mail:eve@example.org"), readers=(OWNER,))
+
+
+async def texts(notebook: Notebook, query: str = "", limit: int = 50) -> list[str]:
+    return [note.text for note in await notebook.search(HOME_SPACE, OWNER, query, limit)]
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+async def reopened(notebook: Notebook, path: Path, journal: Any) -> tuple[Notebook, list[str]]:
+    await notebook.close()
+    return await Notebook.open(path, journal)
+
+
+# -- what counts -------------------------------------------------------------------------------------------------------
+
+
+async def test_only_operations_of_outcomes_that_went_well_count(notebook: Notebook, journal: Any) -> None:
+    journal.event()
+    journal.step(Received(EventId("e1")))
+    journal.outcome(Remember("refused", "n1"), code="denied")
+    journal.outcome(Remember("first", "n2"), Remember("second", "n3"))
+    assert sorted(await texts(notebook)) == ["first", "second"]
+
+
+async def test_operations_of_a_call_that_goes_on_and_of_a_question_count_as_well(notebook: Notebook, journal: Any) -> None:
+    journal.step(Started(0, "t1:0", operations=(Remember("first", "n1"),)))
+    journal.step(Asked(Question("Which?"), operations=(Remember("second", "n2"),)))
+    assert sorted(await texts(notebook)) == ["first", "second"]
+
+
+async def test_a_note_carries_the_label_and_time_of_its_step(notebook: Notebook, journal: Any) -> None:
+    journal.remember("Eve wants money", label=STRANGER)
+    (note,) = await notebook.search(HOME_SPACE, OWNER, "money", 1)
+    assert (note.label, note.at) == (STRANGER, journal.changes[0].item.at)
+
+
+async def test_a_forgotten_note_is_neither_found_nor_listed_nor_kept_in_the_file(notebook: Notebook, journal: Any, path: Path) -> None:
+    note = journal.remember("Anna likes tea")
+    assert await texts(notebook, "tea") == ["Anna likes tea"]
+    journal.forget(note)
+    assert await texts(notebook, "tea") == await texts(notebook) == []
+    rows = apsw.Connection(str(path)).execute("SELECT text, forgotten, (SELECT count(*) FROM words) FROM notes").fetchall()
+    assert rows == [("", 1, 0)]
+
+
+async def test_a_note_that_was_forgotten_first_does_not_come_up_later(notebook: Notebook, journal: Any) -> None:
+    journal.forget("n1")
+    journal.remember("Anna likes tea", "n1")
+    assert await texts(notebook, "tea") == await texts(notebook) == []
+
+
+async def test_nobody_can_make_another_forget(notebook: Notebook, journal: Any) -> None:
+    journal.remember("Anna likes tea", "n1")
+    journal.forget("n1", principal="bob")
+    journal.forget("n1", space="work")
+    journal.remember("Bob's own", "n1", principal="bob")
+    assert await texts(notebook) == ["Anna likes tea"]
+
+
+async def test_the_same_operation_twice_is_one_note(notebook: Notebook, journal: Any) -> None:
+    journal.remember("Anna likes tea", "n1")
+    journal.remember("Anna likes tea", "n1")
+    assert await texts(notebook, "tea") == ["Anna likes tea"]
+
+
+# -- finding -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Anna's birthday is on 3 May", "When is Anna's birthday?"),
+        ("The wifi password is tulip", "what is the wifi-password"),
+        ("Café Müller opens at nine", "cafe muller"),
+        ("Two appointments with the dentist", "dentists"),
+        ("Der Zahnarzttermin ist am Montag", "Zahnarzt"),
+        ("東京に行く", "東京"),
+        ('He said "never again"', '"never again"'),
+        ("Rent: 800 EUR", "rent AND NOT (800"),
+    ],
+)
+async def test_a_question_finds_its_note(notebook: Notebook, journal: Any, text: str, query: str) -> None:
+    journal.remember("Something else entirely")
+    journal.remember(text)
+    assert (await texts(notebook, query))[0] == text
+
+
+async def test_a_possessive_means_its_owner(notebook: Notebook, journal: Any) -> None:
+    journal.remember("Anna has her birthday in May")
+    journal.remember("Bob's birthday is in June")
+    assert await texts(notebook, "Anna’s birthday") == ["Anna has her birthday in May"]
+
+
+async def test_of_notes_that_match_equally_the_newer_comes_first(notebook: Notebook, journal: Any) -> None:
+    for n in range(5):
+        journal.remember(f"lunch with Anna {n}")
+    assert await texts(notebook, "anna lunch", 2) == ["lunch with Anna 4", "lunch with Anna 3"]
+
+
+async def test_a_rare_word_weighs_more_than_a_frequent_one(notebook: Notebook, journal: Any) -> None:
+    journal.remember("the passport is in the blue box")
+    for n in range(20):
+        journal.remember(f"box number {n} holds books")
+    assert (await texts(notebook, "passport cupboard box", 3))[0] == "the passport is in the blue box"
+
+
+async def test_a_question_of_silent_words_only_gives_the_newest(notebook: Notebook, journal: Any) -> None:
+    journal.remember("tea")
+    journal.remember("coffee")
+    for query in ("What do you know about me?", "???", "   "):
+        assert await texts(notebook, query) == ["coffee", "tea"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text() | st.text(st.sampled_from("\"*^(){}:+-.\0'\ud800ab\U0001f600ﷺ NEARORANDT,")) | st.text(min_size=3000, max_size=4000))
+def test_no_text_breaks_a_search(tmp_path_factory: pytest.TempPathFactory, journal: Any, query: str) -> None:
+    async def ask() -> None:
+        notebook, _ = await Notebook.open(tmp_path_factory.mktemp("notebook") / "memory.db", journal)
+        try:
+            await notebook.search(HOME_SPACE, OWNER, query, 5)
+        finally:
+            await notebook.close()
+
+    journal.changes.clear()
+    journal.remember(query.encode("utf-8", "replace").decode())
+    asyncio.run(ask())
+
+
+# -- the projection ----------------------------------------------------------------------------------------------------
+
+
+async def test_after_a_restart_it_goes_on_where_it_was(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("one")
+    assert await texts(notebook) == ["one"]
+    journal.remember("two")
+    journal.asked.clear()
+    again, warnings = await reopened(notebook, path, journal)
+    assert await texts(again) == ["two", "one"]
+    assert (journal.asked, warnings) == ([Cursor("0"), Cursor("1")], [])
+    await again.close()
+
+
+async def test_without_its_file_it_is_rebuilt_from_the_journal(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("one", label=STRANGER)
+    journal.forget(journal.remember("two"))
+    before = await notebook.search(HOME_SPACE, OWNER, "", 9)
+    await notebook.close()
+    remove(path)
+    again, warnings = await Notebook.open(path, journal)
+    assert await again.search(HOME_SPACE, OWNER, "", 9) == before
+    assert warnings == []
+    await again.close()
+
+
+async def test_more_than_one_batch_is_applied(notebook: Notebook, journal: Any) -> None:
+    for n in range(1201):
+        journal.remember(f"note number {n}")
+    assert len(await texts(notebook, limit=2000)) == 1201
+    assert journal.asked == [START, Cursor("499"), Cursor("999"), Cursor("1200")]
+
+
+async def test_a_batch_is_applied_whole_or_not_at_all(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("one")
+    await notebook.catch_up()
+    journal.remember("two")
+    journal.remember("three", label=object())
+    with pytest.raises(PydanticSerializationError):
+        await texts(notebook)
+    rows = apsw.Connection(str(path)).execute("SELECT text, cursor FROM notes, position").fetchall()
+    assert rows == [("one", "0")]
+
+
+KILLED = """
+import asyncio, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, TurnId
+from daimon.abi.message import ToolResult
+from daimon.abi.ports import Change, Cursor
+from daimon.abi.step import Happened, Step
+from daimon.abi.tool import Remember
+from daimon.memory.notebook import Notebook
+
+class Endless:
+    def since(self, cursor, limit):
+        n = int(cursor or -1) + 1
+        print(n, flush=True)
+        body = Happened(0, ToolResult("c", "remember", ()), operations=(Remember(f"note number {n}", f"n{n}"),))
+        at = datetime(2026, 3, 13, tzinfo=UTC)
+        return [Change(Cursor(str(n)), Step(turn=TurnId("t"), n=n, body=body, at=at, space=HOME_SPACE, principal=OWNER, agent=SELF))]
+
+async def main():
+    notebook, _ = await Notebook.open(Path(sys.argv[1]), Endless())
+    await notebook.catch_up()
+
+asyncio.run(main())
+"""
+
+
+def applied_when_killed(path: Path, batches: int) -> int:
+    """Kills a process while it catches up. How many changes it had surely applied."""
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": ":".join(sys.path)}) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) >= batches:
+                process.kill()
+                break
+    return batches
+
+
+@pytest.mark.parametrize("batches", [1, 50])
+async def test_a_kill_in_mid_work_leaves_rows_and_cursor_that_agree(path: Path, journal: Any, batches: int) -> None:
+    surely = await asyncio.to_thread(applied_when_killed, path, batches)
+    rows, cursor = apsw.Connection(str(path)).execute("SELECT (SELECT count(*) FROM notes), cursor FROM position").get
+    assert rows == int(cursor) + 1 >= surely
+    notebook, warnings = await Notebook.open(path, journal)
+    assert warnings == []
+    assert len(await texts(notebook, "note", limit=rows + 1)) == rows
+    await notebook.close()
+
+
+async def test_a_journal_that_fails_is_told_as_it_is_and_the_next_search_goes_on(path: Path, journal: Any) -> None:
+    class Failing:
+        is_down = True
+
+        def since(self, cursor: Cursor, limit: int) -> list[Change]:
+            if self.is_down:
+                raise OSError("no journal")
+            found: list[Change] = journal.since(cursor, limit)
+            return found
+
+    failing = Failing()
+    notebook, _ = await Notebook.open(path, failing)
+    journal.remember("one")
+    with pytest.raises(OSError, match="no journal"):
+        await texts(notebook)
+    failing.is_down = False
+    assert await texts(notebook) == ["one"]
+    await notebook.close()
+
+
+async def test_damage_of_the_journal_does_not_pass_for_damage_of_the_notebook(path: Path) -> None:
+    class Damaged:
+        def since(self, cursor: Cursor, limit: int) -> list[Change]:
+            raise apsw.CorruptError("database disk image is malformed")
+
+    notebook, _ = await Notebook.open(path, Damaged())
+    with pytest.raises(JournalFailed, match="the notebook cannot read the journal: database disk image is malformed"):
+        await texts(notebook)
+    assert (aside(path), notebook.warnings) == ([], [])
+    await notebook.close()
+
+
+async def test_blocking_work_stays_off_the_event_loop(path: Path, journal: Any) -> None:
+    threads: set[str] = set()
+
+    class Watched:
+        def since(self, cursor: Cursor, limit: int) -> list[Change]:
+            threads.add(threading.current_thread().name)
+            return []
+
+    notebook, _ = await Notebook.open(path, Watched())
+    await asyncio.gather(*(texts(notebook) for _ in range(10)))
+    await notebook.close()
+    assert threads == {"memory_0"}
+
+
+# -- files that cannot be used -----------------------------------------------------------------------------------------
+
+
+def overwrite(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def spoil(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[8192:-4096] = b"\x55" * len(content[8192:-4096])
+    path.write_bytes(content)
+
+
+def aside(path: Path) -> list[Path]:
+    return sorted(each for each in path.parent.iterdir() if ".damaged-" in each.name and not each.name.endswith(("-wal", "-shm")))
+
+
+async def test_a_label_that_was_taken_away_makes_a_note_a_strangers(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("tea")
+    await notebook.catch_up()
+    for label in (None, "", "{", '{"origins": [], "readers": null}', '{"origins": [{"author": "root", "source": "x"}]}'):
+        apsw.Connection(str(path)).execute("UPDATE notes SET label = ?", (label,))
+        assert [note.label for note in await notebook.search(HOME_SPACE, OWNER, "tea", 1)] == [UNLABELLED]
+
+
+@pytest.mark.parametrize("rubbish", [b"this is not a database at all" * 400, b"SQLite format 3\0" + b"\xff" * 5000])
+async def test_a_damaged_file_is_moved_aside_and_rebuilt(notebook: Notebook, journal: Any, path: Path, rubbish: bytes) -> None:
+    journal.remember("one")
+    await notebook.catch_up()
+    await notebook.close()
+    overwrite(path, rubbish)
+    again, warnings = await Notebook.open(path, journal)
+    assert await texts(again) == ["one"]
+    assert len(warnings) == 1
+    assert "rebuilt from the journal, the old one is kept as memory.db.damaged-20" in warnings[0]
+    assert aside(path)[0].read_bytes() == rubbish
+    await again.close()
+
+
+async def test_a_file_with_damage_inside_is_moved_aside_and_rebuilt(notebook: Notebook, journal: Any, path: Path) -> None:
+    for n in range(400):
+        journal.remember(f"note number {n}")
+    await notebook.catch_up()
+    await notebook.close()
+    spoil(path)
+    again, warnings = await Notebook.open(path, journal)
+    assert len(await texts(again, limit=500)) == 400
+    assert "damaged" in warnings[0]
+    await again.close()
+
+
+async def test_a_file_that_is_damaged_while_open_is_rebuilt_in_the_same_search(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("tea for Anna")
+    await notebook.catch_up()
+    apsw.Connection(str(path)).execute("UPDATE words_data SET block = x'ffffffffffffffffffff'")
+    assert await texts(notebook, "tea") == ["tea for Anna"]
+    assert len(notebook.warnings) == len(aside(path)) == 1
+
+
+@pytest.mark.parametrize(("pragma", "reason"), [("user_version = 99", "its schema is 99"), ("application_id = 7", "it is not a notebook")])
+async def test_a_file_of_another_release_or_program_is_moved_aside_and_rebuilt(
+    notebook: Notebook, journal: Any, path: Path, pragma: str, reason: str
+) -> None:
+    journal.remember("one")
+    await notebook.catch_up()
+    await notebook.close()
+    apsw.Connection(str(path)).execute(f"PRAGMA {pragma}")
+    again, warnings = await Notebook.open(path, journal)
+    assert await texts(again) == ["one"]
+    assert reason in warnings[0]
+    await again.close()
+
+
+async def test_a_second_damaged_file_does_not_replace_the_first(path: Path, journal: Any) -> None:
+    for content in (b"first rubbish" * 100, b"second rubbish" * 100):
+        overwrite(path, content)
+        notebook, _ = await Notebook.open(path, journal)
+        await notebook.close()
+        remove(path)
+    assert len(aside(path)) == 2
+
+
+async def test_an_empty_file_is_a_new_one(path: Path, journal: Any) -> None:
+    overwrite(path, b"")
+    journal.remember("one")
+    notebook, warnings = await Notebook.open(path, journal)
+    assert (await texts(notebook), warnings) == (["one"], [])
+    await notebook.close()
+
+
+async def test_a_folder_that_is_not_there_is_told_to_the_operator(tmp_path: Path, journal: Any) -> None:
+    with pytest.raises(Misconfigured, match=r"cannot be opened: .*; check its folder and permissions"):
+        await Notebook.open(tmp_path / "nowhere" / "memory.db", journal)
+
+
+async def test_a_file_that_cannot_be_written_is_told_to_the_model_and_not_thrown_away(notebook: Notebook, journal: Any, path: Path) -> None:
+    journal.remember("one")
+    await notebook.catch_up()
+    apsw.Connection(str(path)).execute("DROP TABLE notes")
+    journal.remember("two")
+    with pytest.raises(ToolFailed, match="the notes cannot be read now"):
+        await texts(notebook)
+    assert aside(path) == []
+
+
+async def test_forgetting_needs_no_common_order(notebook: Notebook, journal: Any) -> None:
+    journal.outcome(Forget("n1"), Remember("one", "n1"), Remember("two", "n2"))
+    assert await texts(notebook) == ["two"]
