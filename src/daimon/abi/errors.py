@@ -10,6 +10,7 @@
     │   └── HomeBusy        another process holds this home
     ├── NotFound            the asker: no such turn, step, blob
     │   └── Erased          it was there; its payload was deleted on purpose
+    ├── NotRunning          the asker: no gateway answers where one is needed
     ├── Fenced              the worker: somebody else holds the conversation; stop at once, no further effect
     └── JournalFailed       the operator: the truth cannot be written
         ├── JournalFull     no space; writing goes on when there is some
@@ -71,6 +72,10 @@ class NotFound(DaimonError):
 
 class Erased(NotFound):
     code = "erased"
+
+
+class NotRunning(DaimonError):
+    code = "not_running"
 
 
 class Fenced(DaimonError):

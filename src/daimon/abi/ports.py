@@ -13,7 +13,7 @@ from typing import Literal, NewType, Protocol
 
 from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
-from daimon.abi.label import Label
+from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
 from daimon.abi.step import Gate, Step, Wait
 from daimon.abi.tool import Call, Manifest
@@ -193,9 +193,18 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
+class Erasure:
+    """The payloads of a turn were deleted: whoever made something of them deletes it too."""
+
+    turn: TurnId
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     cursor: Cursor
-    item: Event | Step
+    item: Event | Step | Erasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +268,7 @@ class Reminder:
     conversation: Conversation
     at: datetime
     about: str
+    label: Label = UNLABELLED
 
 
 class Forks(Protocol):

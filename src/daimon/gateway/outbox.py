@@ -40,7 +40,8 @@ class Postman:
                     news.clear()
                     pause = await self._round()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(news.wait(), pause)
+                        async with asyncio.timeout(pause):
+                            await news.wait()
 
     async def _round(self) -> float:
         while messages := await self._outbox.outgoing(MOST_AT_ONCE):

@@ -1,15 +1,14 @@
 """Reading the journal: turns, steps, changes, counts, and the erasing of payloads."""
 
-from datetime import datetime
-
 import apsw
 
 from daimon.abi.errors import NotFound
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
-from daimon.abi.ports import Change, Count, Cursor, DeadLetter
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Erasure
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
+from daimon.journal.now import Now
 from daimon.journal.rows import EVENT, STEP, TURN, micros, moment, read_event, read_step, read_turn
 
 BATCH = 256
@@ -53,19 +52,26 @@ def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | N
 
 
 def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH) -> list[Change]:
-    """Events and steps in order of commit."""
-    pos = int(after or 0)
-    found: list[tuple[int, Event | Step]] = [
-        (row[0], read_event(row[1:])) for row in db.execute(_with_pos(EVENT, "e") + " WHERE e.pos > ? ORDER BY e.pos LIMIT ?", (pos, limit))
-    ]
-    found += [
-        (row[0], read_step(row[1:])) for row in db.execute(_with_pos(STEP, "s") + " WHERE s.pos > ? ORDER BY s.pos LIMIT ?", (pos, limit))
-    ]
+    """Events, steps and erasures in order of commit."""
+    found: list[tuple[int, Event | Step | Erasure]] = []
+    with db:  # one snapshot: a change must not be passed over because it was committed between two of the reads
+        asked = (int(after or 0), limit)
+        for row in db.execute(_with_pos(EVENT, "e") + " WHERE e.pos > ? ORDER BY e.pos LIMIT ?", asked):
+            found.append((row[0], read_event(row[1:])))
+        for row in db.execute(_with_pos(STEP, "s") + " WHERE s.pos > ? ORDER BY s.pos LIMIT ?", asked):
+            found.append((row[0], read_step(row[1:])))
+        for pos, turn, at, reason in db.execute("SELECT pos, turn, at, reason FROM erasures WHERE pos > ? ORDER BY pos LIMIT ?", asked):
+            found.append((pos, Erasure(TurnId(turn), moment(at), reason)))
     found.sort(key=lambda pair: pair[0])
-    return [Change(Cursor(str(at)), item) for at, item in found[:limit]]
+    return [Change(Cursor(str(pos)), item) for pos, item in found[:limit]]
 
 
 def count(db: apsw.Connection) -> Count:
+    with db:  # one snapshot
+        return _count(db)
+
+
+def _count(db: apsw.Connection) -> Count:
     def how_many(table: str, where: str = "1") -> int:
         return int(db.execute(f"SELECT COUNT(*) FROM {table} WHERE {where}").get)
 
@@ -87,7 +93,7 @@ def letters(db: apsw.Connection, limit: int) -> tuple[DeadLetter, ...]:
     return tuple(DeadLetter(source, reason, body, moment(at)) for source, reason, body, at in rows)
 
 
-def erase(db: apsw.Connection, id_: TurnId, reason: str, now: datetime) -> tuple[Erased, ...]:
+def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Erased, ...]:
     """Empties every payload of a turn, and the blobs that it was the first to use."""
     turn(db, id_)
     rows = db.execute(
@@ -95,7 +101,8 @@ def erase(db: apsw.Connection, id_: TurnId, reason: str, now: datetime) -> tuple
            UNION SELECT pos FROM outbox WHERE turn = ?1 ORDER BY 1""",
         (id_,),
     ).fetchall()
-    at = micros(now)
+    at = micros(now.at)
+    db.execute("INSERT INTO erasures VALUES (?, ?, ?, ?)", (next(now.positions), id_, at, reason))
     erased = []
     for (pos,) in rows:
         digest = db.execute(
@@ -103,7 +110,7 @@ def erase(db: apsw.Connection, id_: TurnId, reason: str, now: datetime) -> tuple
         ).get
         db.execute("UPDATE blobs SET body = NULL WHERE first_pos = ?", (pos,))
         db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
-        erased.append(Erased(digest.hex(), now, reason))
+        erased.append(Erased(digest.hex(), now.at, reason))
     db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
     return tuple(erased)
 

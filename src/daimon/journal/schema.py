@@ -80,6 +80,8 @@ MIGRATIONS: tuple[str, ...] = (
         attempts INTEGER NOT NULL DEFAULT 0, retry_at INTEGER, note TEXT NOT NULL DEFAULT '');
     CREATE INDEX outbox_open ON outbox (pos) WHERE state IN ('queued', 'sending');
 
+    CREATE TABLE erasures (pos INTEGER PRIMARY KEY, turn TEXT NOT NULL, at INTEGER NOT NULL, reason TEXT NOT NULL);
+
     CREATE TABLE dead_letters (
         pos INTEGER PRIMARY KEY, source TEXT NOT NULL, reason TEXT NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL);
 

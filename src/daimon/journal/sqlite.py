@@ -165,7 +165,7 @@ class SqliteJournal:
     # -- Eraser, Forks
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
-        erased = await self._writer.run(lambda db: archive.erase(db, turn, reason, self._clock.now()))
+        erased = await self._writer.run(lambda db: archive.erase(db, self._now(), turn, reason))
         await self._writer.run(lambda db: blobs.collect(db, self._clock.now()))
         return erased
 
@@ -276,7 +276,7 @@ def _migrate(path: Path, connection: apsw.Connection) -> None:
 
 
 def _last_position(connection: apsw.Connection) -> int:
-    return int(connection.execute("SELECT COALESCE(MAX(pos), 0) FROM payloads").get)
+    return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
 
 
 def _write_marker(marker: Path) -> None:

@@ -65,10 +65,10 @@ def next_moment(db: apsw.Connection) -> datetime | None:
 
 def pending(db: apsw.Connection, conversation: Conversation) -> tuple[Reminder, ...]:
     rows = db.execute(
-        "SELECT id, fire_at, about FROM timers WHERE space = ? AND conversation = ? AND state = 'set' ORDER BY fire_at",
+        "SELECT id, fire_at, about, label FROM timers WHERE space = ? AND conversation = ? AND state = 'set' ORDER BY fire_at",
         (conversation.space, conversation.name),
     )
-    return tuple(Reminder(TimerId(timer), conversation, moment(at), about) for timer, at, about in rows)
+    return tuple(Reminder(TimerId(timer), conversation, moment(at), about, read_label(label)) for timer, at, about, label in rows)
 
 
 def _time_out(db: apsw.Connection, now: Now, limit: int) -> int:

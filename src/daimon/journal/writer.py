@@ -104,6 +104,7 @@ class Writer:
     def _commit(self, batch: list[_Job]) -> "list[_Told]":
         connection = self._connection
         told: list[_Told] = []
+        before = connection.total_changes()
         try:
             connection.execute("BEGIN IMMEDIATE")
             for job in batch:
@@ -115,8 +116,9 @@ class Writer:
             if not isinstance(failure, JournalFull):
                 self._stop(failure)
             return [(job, None, failure) for job in batch]
-        self.commits += 1
-        self._on_commit()
+        if connection.total_changes() > before:
+            self.commits += 1
+            self._on_commit()
         return told
 
     def _roll_back(self) -> None:

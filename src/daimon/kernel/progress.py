@@ -163,11 +163,12 @@ class Progress:
         )
 
     def _is_allowed(self, n: int, intent: Intended) -> bool:
-        answers = [self._answers[q].choice for q, asked in self._questions.items() if asked.about == n and q in self._answers]
-        return answers[-1] == ALLOW if answers else intent.gate.verdict == "allow" and not self._is_asked_about(n)
-
-    def _is_asked_about(self, n: int) -> bool:
-        return any(asked.about == n for asked in self._questions.values())
+        """The last question about a call decides; one that nobody has answered yet means no."""
+        questions = [q for q, asked in self._questions.items() if asked.about == n]
+        if not questions:
+            return intent.gate.verdict == "allow"
+        answer = self._answers.get(questions[-1])
+        return answer is not None and answer.choice == ALLOW
 
     def _take_outcome(self, outcome: Happened) -> None:
         self._outcomes[outcome.intent] = outcome
@@ -179,9 +180,13 @@ class Progress:
 
     def _take_answer(self, answer: Answered) -> None:
         self._answers[answer.question] = answer
-        if self._questions[answer.question].about is None and answer.choice == CONTINUE:
+        if self._questions[answer.question].about is not None:
+            return
+        if answer.choice == CONTINUE:
             self._extensions += 1
             self._errors = 0
+        else:
+            self.is_stopped = True
 
     def _waits(self) -> tuple[Wait, ...]:
         turn = self.turn.id

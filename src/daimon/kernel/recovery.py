@@ -41,7 +41,7 @@ async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> N
                 asking.ask(log, _what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
             else:
                 if happened is not None:
-                    log.add(happened)
+                    log.add(happened, log.progress.label.joined(happened.result.label))
                 else:
                     log.progress.rerun.add(n)
         case Effect.UNSAFE:

@@ -109,7 +109,8 @@ class Scheduler:
     async def _watch(self, running: Running) -> None:
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(running.nudged.wait(), self.ttl_s / 3)
+                async with asyncio.timeout(self.ttl_s / 3):
+                    await running.nudged.wait()
             running.nudged.clear()
             try:
                 noticed = await self._journal.renew(running.log.claim, self.ttl_s)
@@ -119,8 +120,7 @@ class Scheduler:
             if noticed.is_stopped:
                 running.log.progress.is_stopped = True
                 running.stop()
-            elif noticed.newer and self._turns.newer == "interrupt":
-                running.log.newer = noticed.newer
+            elif self._turns.may_interrupt(running.log, noticed.newer):
                 running.log.progress.is_interrupted = True
                 running.stop()
 

@@ -39,7 +39,6 @@ class Thinking:
 
     async def think(self, running: Running) -> None:
         log = running.log
-        await log.commit()
         await running.unless_stopped(self._back_off(log))
         scene = log.progress.scene()
         background = await running.unless_stopped(self.context.prepare(scene))

@@ -7,6 +7,7 @@ go.
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from daimon.abi.event import Event, Said
@@ -44,7 +45,9 @@ class Turns:
             try:
                 match decision:
                     case Continue():
-                        await self.thinking.think(running)
+                        await log.commit()
+                        if not self._take_in(log):
+                            await self.thinking.think(running)
                     case UseTools(intents):
                         await self.acting.act(running, intents)
                     case AskHuman(question, about):
@@ -63,18 +66,22 @@ class Turns:
         log.add(Decided(Complete(Ending.FAILED, reason), VERSION))
         return await _complete(log, Ending.FAILED, reason)
 
-    def _take_in(self, log: Log) -> None:
-        arrived, log.arrived = log.arrived, ()
+    def may_interrupt(self, log: Log, newer: tuple[Event, ...]) -> bool:
+        return self.newer == "interrupt" and bool(newer) and _is_for(log, newer[0])
+
+    def _take_in(self, log: Log) -> bool:
+        """Takes in what arrived since the last look; says whether anything did."""
+        before = log.progress.next_n
+        arrived, newer = log.arrived, log.newer
+        log.arrived, log.newer = (), ()
         for event in arrived:
             asking.resolve(log, event)
-        newer, log.newer = log.newer, ()
-        for event in newer:
-            if not _is_for(log, event):
-                break
-            if self.newer == "interrupt":
-                log.progress.is_interrupted = True
-            elif self.newer == "steer":
+        if self.may_interrupt(log, newer):
+            log.progress.is_interrupted = True
+        if self.newer == "steer":
+            for event in takewhile(lambda e: _is_for(log, e), newer):
                 log.receive(event)
+        return log.progress.next_n > before or log.progress.is_interrupted or log.progress.is_stopped
 
 
 def _is_for(log: Log, event: Event) -> bool:

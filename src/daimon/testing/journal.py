@@ -30,6 +30,7 @@ from daimon.abi.ports import (
     Delivery,
     Due,
     Ended,
+    Erasure,
     Idle,
     Ids,
     More,
@@ -97,7 +98,7 @@ class MemoryJournal:
         self._blobs: dict[BlobHash, bytes | None] = {}
         self._blob_of: dict[BlobHash, TurnId] = {}
         self._dead: list[DeadLetter] = []
-        self._log: list[EventId | StepRef] = []
+        self._log: list[EventId | StepRef | Erasure] = []
         self._news = asyncio.Event()
 
     # -- Intake
@@ -254,6 +255,7 @@ class MemoryJournal:
         for letter in self._outbox:
             if letter.turn == turn:
                 letter.message = replace(letter.message, content=None)
+        self._announce(Erasure(turn, now, reason))
         self._blobs |= {blob: None for blob, of in self._blob_of.items() if of == turn}
         return tuple(erased)
 
@@ -365,7 +367,7 @@ class MemoryJournal:
             key = f"{claim.turn.id}:{origin}:{i}"
             match operation:
                 case SetTimer(timer, at, about):
-                    reminder = Reminder(timer, claim.conversation, at, about)
+                    reminder = Reminder(timer, claim.conversation, at, about, step.label)
                     self._timers.setdefault(timer, _Timer(reminder, claim.event, step.label))
                 case CancelTimer(timer):
                     if timer in self._timers:
@@ -459,10 +461,15 @@ class MemoryJournal:
 
     def _change(self, position: int) -> Change:
         name = self._log[position - 1]
-        item = self._steps[name.turn][name.n] if isinstance(name, StepRef) else self._entry(name).event
-        return Change(Cursor(str(position)), item)
+        match name:
+            case StepRef():
+                return Change(Cursor(str(position)), self._steps[name.turn][name.n])
+            case Erasure():
+                return Change(Cursor(str(position)), name)
+            case _:
+                return Change(Cursor(str(position)), self._entry(name).event)
 
-    def _announce(self, name: EventId | StepRef) -> None:
+    def _announce(self, name: EventId | StepRef | Erasure) -> None:
         self._log.append(name)
         self._news.set()
         self._news = asyncio.Event()

@@ -31,6 +31,7 @@ from daimon.abi.ports import (
     DeadLetter,
     Ended,
     Eraser,
+    Erasure,
     Forks,
     Idle,
     Intake,
@@ -473,6 +474,15 @@ class JournalContract:
             assert isinstance((await journal.event(claim.event.id)).body, Tombstone)
             assert [m.content for m in await journal.outgoing(10)] == [None]
             assert await _raises(Erased, journal.get(blob.hash))
+
+    async def test_an_erasure_is_a_change_that_readers_see(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            await journal.finish(claim, [], DONE)
+            await journal.erase_turn(claim.turn.id, "the owner asked")
+            async with aclosing(journal.watch(START)) as changes:  # type: ignore[type-var]
+                items = [(await asyncio.wait_for(anext(changes), 5)).item for _ in range(2)]
+            assert items[-1] == Erasure(claim.turn.id, clock.now(), "the owner asked")
 
     async def test_a_fork_copies_the_steps_and_takes_its_effects_from_the_record(self) -> None:
         async with self.open(clock := ManualClock()) as journal:

@@ -1,0 +1,151 @@
+"""The journal of a home that nobody runs, to look at: nothing is created, changed or locked.
+
+SQLite would write even through a read-only connection: it makes `-wal` and `-shm` beside a database in WAL mode. So there are two ways in:
+
+    no -wal, or an empty one   the last process ended well, all is in the main file: opened as immutable
+    a -wal with content        a process runs, or was killed: read through its -shm, which stays as it is
+
+When a process starts while the first way is in use, the files change; what was read may then be torn, so it is read again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+import apsw
+
+from daimon.abi.errors import DaimonError, JournalDamaged, JournalFailed, JournalStopped, NotFound
+from daimon.abi.event import Event
+from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter
+from daimon.abi.step import Step
+from daimon.abi.turn import State, Turn
+from daimon.journal import archive, blobs
+from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
+from daimon.journal.writer import explain
+
+T = TypeVar("T")
+FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+
+
+class ReadOnlyJournal:
+    """Archive, Overview, and `get` of Store. It stands still: `watch` is for a running journal."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="journal-viewer")
+        self._connection: apsw.Connection | None = None
+        self._opened_at: tuple[int, ...] = ()
+
+    @classmethod
+    async def open(cls, path: Path) -> "ReadOnlyJournal":
+        """Raises NotFound where there is no journal yet, JournalFailed where there is one that cannot be read."""
+        journal = cls(path)
+        await journal._run(lambda db: None)
+        return journal
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._pool.shutdown)
+        if self._connection is not None:
+            self._connection.close()
+
+    async def turn(self, turn: TurnId) -> Turn:
+        return await self._run(lambda db: archive.turn(db, turn))
+
+    async def event(self, event: EventId) -> Event:
+        return await self._run(lambda db: archive.event(db, event))
+
+    async def steps(self, turn: TurnId) -> tuple[Step, ...]:
+        return await self._run(lambda db: archive.steps(db, turn))
+
+    async def turn_of(self, event: EventId) -> Turn | None:
+        return await self._run(lambda db: archive.turn_of(db, event))
+
+    async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
+        return await self._run(lambda db: archive.turns(db, space, limit, conversation, state))
+
+    def watch(self, after: Cursor) -> AsyncIterator[Change]:
+        raise JournalStopped("nobody runs on this home, so there is nothing to watch; start Daimon with `daimon up`")
+
+    async def count(self) -> Count:
+        return await self._run(archive.count)
+
+    async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
+        return await self._run(lambda db: archive.letters(db, limit))
+
+    async def get(self, blob: BlobHash) -> bytes:
+        return await self._run(lambda db: blobs.get(db, blob))
+
+    async def _run(self, work: Callable[[apsw.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, work)
+
+    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+        try:
+            result = work(self._connection or self._open())
+        except (apsw.Error, DaimonError) as error:
+            if not self._is_torn():
+                raise _sentence(self._path, error) from error
+        else:
+            if not self._is_torn():
+                return result
+        try:
+            return work(self._open())
+        except apsw.Error as error:
+            raise _sentence(self._path, error) from error
+
+    def _open(self) -> apsw.Connection:
+        if self._connection is not None:
+            self._connection.close()
+        _require_file(self._path)
+        self._opened_at = () if _has_log(self._path) else _moment(self._path)
+        how = "readonly_shm=1" if _has_log(self._path) else "immutable=1"
+        self._connection = apsw.Connection(f"file:{quote(str(self._path))}?mode=ro&{how}", flags=FLAGS)
+        self._connection.set_busy_timeout(5_000)
+        _check(self._path, self._connection)
+        return self._connection
+
+    def _is_torn(self) -> bool:
+        """Did somebody write while this was read as immutable?"""
+        return bool(self._opened_at) and (_has_log(self._path) or _moment(self._path) != self._opened_at)
+
+
+def _require_file(path: Path) -> None:
+    if path.exists() and path.stat().st_size > 0:
+        return
+    if path.with_name(path.name + ".exists").exists():
+        raise JournalDamaged(
+            f"the journal {path} is {'empty' if path.exists() else 'missing'}, but this home had one; restore it from a backup"
+        )
+    raise NotFound(f"there is nothing in {path.parent} yet; start Daimon with `daimon up`, or choose another --home")
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _moment(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+def _check(path: Path, connection: apsw.Connection) -> None:
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise JournalDamaged(f"{path} is a database of another program; choose another --home")
+    if (version := connection.pragma("user_version")) != len(MIGRATIONS):
+        what = "written by a newer Daimon; update" if version > len(MIGRATIONS) else "older; `daimon up` brings it up to date"
+        raise JournalDamaged(f"{path} has format {version}, this release reads {len(MIGRATIONS)}: it is {what}")
+
+
+def _sentence(path: Path, error: apsw.Error | DaimonError) -> DaimonError:
+    if isinstance(error, DaimonError):
+        return error
+    if isinstance(error, apsw.CantOpenError):
+        lost = _has_log(path) and not path.with_name(path.name + "-shm").exists()
+        why = f"{path.name}-shm is missing beside its -wal; `daimon up` mends that" if lost else f"{error}; may this user read it?"
+        return JournalStopped(f"the journal {path} cannot be opened: {why}")
+    failure: JournalFailed = explain(error)
+    return type(failure)(f"{path}: {failure}")

@@ -1,0 +1,200 @@
+"""A whole kernel on a journal in memory or on disk, with a scripted model and the tools that a test gives it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
+from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.label import owned
+from daimon.abi.message import Text
+from daimon.abi.model import Model
+from daimon.abi.ports import Dispatcher
+from daimon.abi.step import Happened, Replied, Sampling, Step
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
+from daimon.abi.turn import Pins, State, Turn
+from daimon.context.assemble import Pager
+from daimon.gateway.channels.internal import InternalChannel
+from daimon.gateway.inbox import Inbox
+from daimon.gateway.outbox import Postman
+from daimon.journal.sqlite import SqliteJournal
+from daimon.kernel.acting import Acting
+from daimon.kernel.decide import Limits
+from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatcher import LocalDispatcher
+from daimon.kernel.feed import Feed
+from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.record import Record
+from daimon.kernel.scheduler import Scheduler
+from daimon.kernel.thinking import Thinking
+from daimon.kernel.turn import Newer, Turns
+from daimon.machine.clock import SystemClock
+from daimon.models.router import OnlyModel
+from daimon.policy.floor import StandingFloor
+from daimon.policy.rules import StandingRules
+from daimon.testing.channel import FakeChannel
+from daimon.testing.clock import ManualClock
+from daimon.testing.ids import CountingIds
+from daimon.testing.journal import MemoryJournal
+from daimon.testing.model import Line, ScriptedModel
+from daimon.tools.registry import Registry
+
+PINS = Pins("config", "policy", "prompts", "tools", "model")
+LIMITS = Limits()
+DEADLINE_S = 10.0
+Behaviour = Callable[[dict[str, JsonValue], Call], Awaitable[Result | Pending]]
+
+
+class Tool:
+    """A tool made of a function, which counts its calls by key."""
+
+    def __init__(self, name: str, effect: Effect = Effect.PURE, behaviour: Behaviour | None = None, **more: Any) -> None:
+        text: dict[str, JsonValue] = {"type": "string", "description": "what it is about"}
+        parameters: dict[str, JsonValue] = {
+            "type": "object", "properties": {"text": text}, "required": ["text"], "additionalProperties": False,
+        }  # fmt: skip
+        self.manifest = Manifest(
+            name=name, description=f"does {name}", parameters=parameters, effect=effect, roles={"text": ArgumentRole.DESTINATION}
+            if Capability.SENDS in more.get("capabilities", ()) else {}, **more,
+        )  # fmt: skip
+        self.calls: list[Call] = []
+        self.verified: list[Call] = []
+        self.happened: Result | None = None
+        self._behaviour = behaviour
+
+    async def run(self, arguments: dict[str, JsonValue], call: Call) -> Result | Pending:
+        self.calls.append(call)
+        return Result({"said": arguments["text"]}) if self._behaviour is None else await self._behaviour(arguments, call)
+
+    async def verify(self, arguments: dict[str, JsonValue], call: Call) -> Result | None:
+        self.verified.append(call)
+        return self.happened
+
+
+Journals = MemoryJournal | SqliteJournal
+
+
+@dataclass(slots=True, kw_only=True)
+class Rig:
+    journal: Journals
+    clock: ManualClock | SystemClock
+    model: Model
+    scheduler: Scheduler
+    inbox: Inbox
+    feed: Feed
+    channel: FakeChannel
+    ids: CountingIds
+    _sent: int = field(default=0)
+
+    async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
+        return await self.send(Said((Text(text),)), conversation, principal=principal)
+
+    async def answer(self, to: StepRef, choice: str, principal: PrincipalId = OWNER) -> Event:
+        return await self.send(Answer(choice), resolves=to, principal=principal)
+
+    async def stop(self, turn: TurnId) -> Event:
+        return await self.send(Stop(turn))
+
+    async def send(self, body: Body, conversation: str = "main", **more: Any) -> Event:
+        now, id_ = self.clock.now(), self.ids.new("e")
+        event = Event(
+            id=EventId(id_), source="test", key=Key(id_), conversation=conversation, principal=OWNER, body=body, label=owned("test"),
+            occurred_at=now, received_at=now, reply_to=Address("fake", conversation),
+        )  # fmt: skip
+        event, _ = await self.inbox.accept(replace(event, **more))
+        return event
+
+    async def until(self, is_so: Callable[[], Awaitable[object]]) -> None:
+        """Waits for something to become true, within a deadline."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not await is_so():  # noqa: ASYNC110 - the truth is in the journal, which has no event to wait for
+                await asyncio.sleep(0.002)
+
+    async def rested(self, event: Event) -> Turn:
+        """The turn of this event, when it is done, failed or parked."""
+        found: list[Turn] = []
+
+        async def has_rested() -> bool:
+            turn = await self.journal.turn_of(event.id)
+            if turn is not None and turn.state in (State.DONE, State.FAILED, State.PARKED):
+                found.append(turn)
+            return bool(found)
+
+        await self.until(has_rested)
+        return found[-1]
+
+    async def ended(self, turn: Turn) -> Turn:
+        async def has_ended() -> bool:
+            return (await self.journal.turn(turn.id)).ended_at is not None
+
+        await self.until(has_ended)
+        return await self.journal.turn(turn.id)
+
+    async def ask(self, text: str) -> tuple[Turn, tuple[Step, ...]]:
+        turn = await self.rested(await self.say(text))
+        return turn, await self.journal.steps(turn.id)
+
+    async def spoken(self, number: int) -> list[str]:
+        async def has_enough() -> bool:
+            return len(self.channel.sent) >= number
+
+        await self.until(has_enough)
+        return [m.content.parts[0].text for m in self.channel.sent if isinstance(m.content, Said) and isinstance(m.content.parts[0], Text)]
+
+
+@asynccontextmanager
+async def kernel(
+    *,
+    script: Iterable[Line] = (),
+    model: Model | None = None,
+    tools: Iterable[Any] = (),
+    journal: Journals | None = None,
+    clock: ManualClock | SystemClock | None = None,
+    limits: Limits = LIMITS,
+    newer: Newer = "wait",
+    pins: Pins = PINS,
+    timeout_s: float = 5.0,
+    dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
+) -> AsyncIterator[Rig]:
+    ids = CountingIds()
+    clock = clock or SystemClock()
+    journal = journal or MemoryJournal(clock, ids)
+    model = model or ScriptedModel(script)
+    feed, channel = Feed(), FakeChannel()
+    dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
+    pager = Pager(journal, "You are a test.", 32_000, Sampling())
+    turns = Turns(Thinking(OnlyModel(model), pager, dispatch, feed, clock, timeout_s), Acting(dispatch, Record(journal)), limits, newer)
+    scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
+    inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
+    postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
+    tasks = [asyncio.ensure_future(scheduler.serve(8)), asyncio.ensure_future(postman.serve())]
+    try:
+        yield Rig(journal=journal, clock=clock, model=model, scheduler=scheduler, inbox=inbox, feed=feed, channel=channel, ids=ids)
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def kinds(steps: Iterable[Step]) -> list[str]:
+    return [step.body.kind for step in steps]
+
+
+def outcomes(steps: Iterable[Step]) -> list[Happened]:
+    return [step.body for step in steps if isinstance(step.body, Happened)]
+
+
+def replies(steps: Iterable[Step]) -> list[Replied]:
+    return [step.body for step in steps if isinstance(step.body, Replied)]
+
+
+def result_text(outcome: Happened) -> str:
+    part = outcome.result.parts[0]
+    assert isinstance(part, Text)
+    return part.text
