@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher
+from daimon.abi.ports import Dispatcher, Ids
 from daimon.abi.step import Happened, Replied, Sampling, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -21,7 +21,6 @@ from daimon.context.assemble import Pager
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
-from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
 from daimon.kernel.dispatch import Dispatch
@@ -32,7 +31,9 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Thinking
 from daimon.kernel.turn import Newer, Turns
+from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
+from daimon.machine.ids import SortableIds
 from daimon.models.router import OnlyModel
 from daimon.policy.floor import StandingFloor
 from daimon.policy.rules import StandingRules
@@ -75,7 +76,8 @@ class Tool:
         return self.happened
 
 
-Journals = MemoryJournal | SqliteJournal
+Journals = Any
+"""Anything with all the journal ports."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +89,7 @@ class Rig:
     inbox: Inbox
     feed: Feed
     channel: FakeChannel
-    ids: CountingIds
+    ids: Ids
     _sent: int = field(default=0)
 
     async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
@@ -160,8 +162,8 @@ async def kernel(
     timeout_s: float = 5.0,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
 ) -> AsyncIterator[Rig]:
-    ids = CountingIds()
     clock = clock or SystemClock()
+    ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
@@ -177,9 +179,7 @@ async def kernel(
     finally:
         for task in tasks:
             task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def kinds(steps: Iterable[Step]) -> list[str]:

@@ -134,6 +134,8 @@ class Scheduler:
             self._poked.clear()
             sleeping = asyncio.ensure_future(self._clock.sleep(max(0.0, pause)))
             poked = asyncio.ensure_future(self._poked.wait())
-            await asyncio.wait({sleeping, poked}, return_when=asyncio.FIRST_COMPLETED)
-            sleeping.cancel()
-            poked.cancel()
+            try:
+                await asyncio.wait({sleeping, poked}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                sleeping.cancel()
+                poked.cancel()

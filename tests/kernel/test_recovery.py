@@ -1,0 +1,412 @@
+"""What a crash leaves behind and how it is put right.
+
+A crash is played in two ways: the kernel is torn down in the middle of a tool or a model call, or the journal stops answering
+at a chosen write, before or after it reached the disk. Either way a new kernel on the same file must go on as if nothing had
+happened.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, result_text
+
+from daimon.abi.errors import ToolFailed
+from daimon.abi.event import Address, Event, Said
+from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
+from daimon.abi.label import owned
+from daimon.abi.message import Role, Text
+from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.ports import Claim
+from daimon.abi.step import Asked, Intended, Started, Upgraded
+from daimon.abi.tool import Call, Capability, Effect, Pending, Question, Result, SetTimer
+from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.journal.sqlite import SqliteJournal
+from daimon.kernel.questions import open_questions
+from daimon.kernel.scheduler import MOST_ATTEMPTS
+from daimon.machine.chance import SystemRandom
+from daimon.machine.clock import SystemClock
+from daimon.machine.ids import SortableIds
+from daimon.testing.model import calls, says
+
+
+@asynccontextmanager
+async def journal_at(path: Path) -> AsyncIterator[SqliteJournal]:
+    clock = SystemClock()
+    journal = await SqliteJournal.open(path, clock, SortableIds(clock, SystemRandom()))
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db"
+
+
+class Interrupted:
+    """A tool that never comes back the first time: the process dies while it runs. The effect counts when it begins."""
+
+    def __init__(self, effect: Effect, **more: Any) -> None:
+        self.begun = asyncio.Event()
+        self.tool = Tool("act", effect, self._run, **more)
+        self.effects: Counter[str] = Counter()
+        self._is_first = True
+
+    async def _run(self, arguments: dict[str, JsonValue], call: Call) -> Result:
+        self.effects[call.key] += 1
+        if self._is_first:
+            self._is_first = False
+            self.begun.set()
+            await asyncio.Event().wait()
+        return Result("done")
+
+
+async def crash_during_tool(file: Path, act: Interrupted) -> Event:
+    async with journal_at(file) as journal, kernel(script=[calls(("act", {"text": "x"}))], tools=[act.tool], journal=journal) as rig:
+        event = await rig.say("go")
+        await asyncio.wait_for(act.begun.wait(), 5)
+    return event
+
+
+@pytest.mark.parametrize("effect", [Effect.PURE, Effect.IDEMPOTENT])
+async def test_what_may_be_repeated_is_run_again_with_the_same_key(file: Path, effect: Effect) -> None:
+    act = Interrupted(effect)
+    event = await crash_during_tool(file, act)
+    async with journal_at(file) as journal, kernel(script=[says("done")], tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert turn.ending is Ending.ANSWERED
+        (outcome,) = outcomes(await journal.steps(turn.id))
+        assert (outcome.how, list(act.effects.values())) == ("reran", [2])
+        assert len(rig.model.requests) == 1, "no model may be asked what it was doing"
+
+
+async def test_a_verifiable_effect_that_happened_is_not_repeated(file: Path) -> None:
+    act = Interrupted(Effect.VERIFIABLE)
+    event = await crash_during_tool(file, act)
+    act.tool.happened = Result("it happened")
+    async with journal_at(file) as journal, kernel(script=[says("done")], tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        (outcome,) = outcomes(await journal.steps(turn.id))
+        assert (outcome.how, list(act.effects.values())) == ("verified", [1])
+        assert "it happened" in result_text(outcome)
+
+
+async def test_a_verifiable_effect_that_did_not_happen_is_run(file: Path) -> None:
+    act = Interrupted(Effect.VERIFIABLE)
+    event = await crash_during_tool(file, act)
+    async with journal_at(file) as journal, kernel(script=[says("done")], tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert outcomes(await journal.steps(turn.id))[0].how == "reran"
+        assert len(act.tool.verified) == 1
+
+
+async def test_when_the_world_gives_no_answer_the_owner_is_asked(file: Path) -> None:
+    act = Interrupted(Effect.VERIFIABLE)
+    event = await crash_during_tool(file, act)
+
+    async def silent(arguments: dict[str, JsonValue], call: Call) -> Result | None:
+        raise ToolFailed("unreachable", "no network")
+
+    act.tool.verify = silent  # type: ignore[method-assign]
+    async with journal_at(file) as journal, kernel(tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert turn.state is State.PARKED
+        assert "no network" in (await open_questions(journal, turn.space))[0].question.text
+
+
+@pytest.mark.parametrize(
+    ("choice", "code", "effects"), [("leave", "unknown_outcome", 1), ("done", "", 1), ("allow", "", 2), ("?", "unknown_outcome", 1)]
+)
+async def test_an_unsafe_effect_is_never_repeated_unless_the_owner_says_so(file: Path, choice: str, code: str, effects: int) -> None:
+    act = Interrupted(Effect.UNSAFE)
+    event = await crash_during_tool(file, act)
+    async with journal_at(file) as journal, kernel(script=[says("done")], tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert (turn.state, list(act.effects.values())) == (State.PARKED, [1])
+        assert "do not know whether it took effect" in (await rig.spoken(1))[0]
+        (question,) = await open_questions(journal, turn.space)
+        await rig.answer(question.to, choice)
+        assert (await rig.ended(turn)).ending is Ending.ANSWERED
+        assert (outcomes(await journal.steps(turn.id))[0].code, list(act.effects.values())) == (code, [effects])
+
+
+async def test_a_permission_given_before_a_crash_does_not_allow_a_second_run(file: Path) -> None:
+    act = Interrupted(Effect.UNSAFE, capabilities=(Capability.SENDS,))
+    async with journal_at(file) as journal, kernel(script=[calls(("act", {"text": "x"}))], tools=[act.tool], journal=journal) as rig:
+        event = await rig.say("go")
+        turn = await rig.rested(event)
+        (question,) = await open_questions(journal, turn.space)
+        await rig.answer(question.to, "allow")
+        await asyncio.wait_for(act.begun.wait(), 5)
+    async with journal_at(file) as journal, kernel(tools=[act.tool], journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert (turn.state, list(act.effects.values())) == (State.PARKED, [1])
+        assert [q.question.type for q in await open_questions(journal, turn.space)] == ["outcome"]
+
+
+async def test_a_crash_while_the_model_thinks_asks_it_again(file: Path) -> None:
+    class Dying:
+        name = "dying"
+        begun = asyncio.Event()
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
+            yield Delta("half an ans")
+            self.begun.set()
+            await asyncio.Event().wait()
+
+    async with journal_at(file) as journal, kernel(model=Dying(), journal=journal) as rig:
+        event = await rig.say("hi")
+        await asyncio.wait_for(Dying.begun.wait(), 5)
+    async with journal_at(file) as journal, kernel(script=[says("whole")], journal=journal) as rig:
+        assert (await rig.rested(event)).ending is Ending.ANSWERED
+        assert await rig.spoken(1) == ["whole"]
+
+
+async def test_a_turn_waits_for_a_person_across_restarts(file: Path) -> None:
+    async def ask(arguments: dict[str, JsonValue], call: Call) -> Pending:
+        return Pending(call.key, Question("tea?", ("no", "yes")))
+
+    tool = Tool("ask", behaviour=ask)
+    async with journal_at(file) as journal, kernel(script=[calls(("ask", {"text": "x"}))], tools=[tool], journal=journal) as rig:
+        turn, steps = await rig.ask("go")
+        started = next(s.body for s in steps if isinstance(s.body, Started))
+    for _ in range(2):
+        async with journal_at(file) as journal, kernel(tools=[tool], journal=journal) as rig:
+            assert (await journal.turn(turn.id)).state is State.PARKED
+    async with journal_at(file) as journal, kernel(script=[says("thanks")], tools=[tool], journal=journal) as rig:
+        await rig.answer(StepRef(turn.id, started.intent), "yes")
+        assert (await rig.ended(turn)).ending is Ending.ANSWERED
+        assert len(tool.calls) == 1
+
+
+async def test_a_timer_set_before_a_restart_fires_after_it(file: Path) -> None:
+    async def remind(arguments: dict[str, JsonValue], call: Call) -> Result:
+        return Result("set", operations=(SetTimer("tm-1", call.now + timedelta(milliseconds=50), "tea"),))
+
+    tool = Tool("remind", behaviour=remind)
+    async with (
+        journal_at(file) as journal,
+        kernel(script=[calls(("remind", {"text": "x"})), says("ok")], tools=[tool], journal=journal) as rig,
+    ):
+        await rig.ask("go")
+    async with journal_at(file) as journal, kernel(script=[says("tea time")], tools=[tool], journal=journal) as rig:
+        await rig.until(lambda: _has_said(rig, "tea time"))
+    async with journal_at(file) as journal, kernel(tools=[tool], journal=journal):
+        assert (await journal.count()).events == 2
+
+
+async def _has_said(rig: Rig, text: str) -> bool:
+    return any(isinstance(m.content, Said) and text in str(m.content) for m in rig.channel.sent)
+
+
+# -- upgrades
+
+
+async def parked_with_a_call(file: Path, tool: Tool) -> tuple[Event, Turn]:
+    async with journal_at(file) as journal, kernel(script=[calls(("send", {"text": "bob"}))], tools=[tool], journal=journal) as rig:
+        event = await rig.say("go")
+        return event, await rig.rested(event)
+
+
+def sender(**more: Any) -> Tool:
+    return Tool("send", Effect.UNSAFE, capabilities=(Capability.SENDS,), **more)
+
+
+async def allow(rig: Rig, turn: Turn) -> None:
+    (question,) = await open_questions(rig.journal, turn.space)
+    await rig.answer(question.to, "allow")
+
+
+async def test_a_parked_turn_goes_on_after_an_upgrade_and_records_what_changed(file: Path) -> None:
+    _, turn = await parked_with_a_call(file, sender())
+    after = Pins("config-2", "policy", "prompts", "tools", "model-2")
+    send = sender()
+    async with journal_at(file) as journal, kernel(script=[says("sent")], tools=[send], journal=journal, pins=after) as rig:
+        await allow(rig, turn)
+        assert (await rig.ended(turn)).ending is Ending.ANSWERED
+        steps = await journal.steps(turn.id)
+        assert [s.body for s in steps if isinstance(s.body, Upgraded)] == [Upgraded(PINS, after)]
+        assert len(send.calls) == 1
+        assert (await journal.turn(turn.id)).pins == PINS, "what it started with stays on record"
+
+
+async def test_a_call_decided_under_another_manifest_is_not_run(file: Path) -> None:
+    _, turn = await parked_with_a_call(file, sender())
+    send = sender(timeout_s=99.0)
+    async with journal_at(file) as journal, kernel(script=[says("I see")], tools=[send], journal=journal) as rig:
+        await allow(rig, turn)
+        await rig.ended(turn)
+        assert outcomes(await journal.steps(turn.id))[0].code == "tool_changed"
+        assert send.calls == []
+
+
+async def test_a_tool_that_is_gone_after_an_upgrade_is_told_to_the_model(file: Path) -> None:
+    _, turn = await parked_with_a_call(file, sender())
+    async with journal_at(file) as journal, kernel(script=[says("I see")], tools=[], journal=journal) as rig:
+        await allow(rig, turn)
+        assert (await rig.ended(turn)).ending is Ending.ANSWERED
+        assert outcomes(await journal.steps(turn.id))[0].code == "tool_changed"
+
+
+# -- turns that kill
+
+
+async def test_a_turn_that_kills_the_process_every_time_is_given_up(file: Path) -> None:
+    async with journal_at(file) as journal, kernel(journal=journal):
+        pass
+    async with journal_at(file) as journal:
+        async with kernel(journal=journal, script=[]) as rig:
+            event = Event(**{**_plain_event(rig), "id": "e-poison", "key": "poison"})
+        await journal.accept(event)
+    for _ in range(MOST_ATTEMPTS):
+        async with journal_at(file) as journal:  # each time it is claimed and the process dies
+            assert isinstance(await journal.claim(event.where, "w", 30.0, PINS), Claim)
+    async with journal_at(file) as journal, kernel(journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert (turn.state, turn.ending) == (State.FAILED, Ending.FAILED)
+        assert "died 20 times in a row" in (await rig.spoken(1))[0]
+
+
+def _plain_event(rig: Rig) -> dict[str, Any]:
+    now = rig.clock.now()
+    return {
+        "source": "test", "conversation": "main", "principal": OWNER, "body": Said((Text("x"),)), "label": owned("test"),
+        "occurred_at": now, "received_at": now, "reply_to": Address("fake", "main"),
+    }  # fmt: skip
+
+
+# -- a crash at every write
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+class Mortal:
+    """A journal that dies at its n-th write, before or after the write reached the disk."""
+
+    WRITES = frozenset({"accept", "claim", "record", "finish", "sending", "delivered"})
+
+    def __init__(self, journal: SqliteJournal, n: int, is_after: bool) -> None:
+        self._journal = journal
+        self._left = n
+        self._is_after = is_after
+        self.is_dead = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._journal, name)
+        return self._dying(method) if name in self.WRITES else method
+
+    def _dying(self, method: Any) -> Any:
+        async def write(*arguments: Any, **named: Any) -> Any:
+            self._left -= 1
+            if self._left < 0 or (self._left == 0 and not self._is_after):
+                self.is_dead.set()
+                raise Crash
+            result = await method(*arguments, **named)
+            if self._left == 0:
+                self.is_dead.set()
+                raise Crash
+            return result
+
+        return write
+
+
+class World:
+    """Counts what really happened, by key; idempotent effects are applied once per key, as a careful service would."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.replies: Counter[str] = Counter()
+
+    def tools(self) -> list[Tool]:
+        async def act(arguments: dict[str, JsonValue], call: Call) -> Result:
+            self.calls[f"{arguments['text']}:{call.key}"] += 1
+            await asyncio.sleep(0)
+            return Result("ok")
+
+        checked = Tool("check", Effect.VERIFIABLE, act)
+
+        async def verify(arguments: dict[str, JsonValue], call: Call) -> Result | None:
+            return Result("ok") if self.calls[f"{arguments['text']}:{call.key}"] else None
+
+        checked.verify = verify  # type: ignore[method-assign]
+        return [Tool("once", Effect.UNSAFE, act), Tool("again", Effect.IDEMPOTENT, act), checked]
+
+
+def script(request: Request) -> Reply:
+    """Two rounds of tools, then an answer: derived from the request alone, as a model's reply is."""
+    rounds = sum(m.role is Role.ASSISTANT for m in request.messages)
+    if rounds == 0:
+        return calls(("once", {"text": "unsafe"}), ("again", {"text": "idempotent"}))
+    if rounds == 1:
+        return calls(("check", {"text": "verifiable"}))
+    return says("all done")
+
+
+@pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_every_write_loses_nothing_and_repeats_nothing(tmp_path: Path, is_after: bool) -> None:
+    n, survived = 0, False
+    while not survived:
+        n += 1
+        survived = await _crash_at(tmp_path / f"{n}.db", n, is_after)
+    assert n > 6, "the turn must take several writes for this test to mean anything"
+
+
+async def _crash_at(file: Path, n: int, is_after: bool) -> bool:
+    """True if the turn was over before its n-th write."""
+    world, key = World(), "the-event"
+    async with journal_at(file) as journal:
+        mortal = Mortal(journal, n, is_after)
+        async with kernel(script=[script] * 9, tools=world.tools(), journal=mortal) as rig:
+            try:
+                await rig.send(Said((_text(),)), key=key)
+                over = asyncio.ensure_future(rig.until(lambda: _is_over(journal)))
+                dead = asyncio.ensure_future(mortal.is_dead.wait())
+                await asyncio.wait({over, dead}, return_when=asyncio.FIRST_COMPLETED)
+                survived = not mortal.is_dead.is_set()
+                for task in (over, dead):
+                    task.cancel()
+            except Crash:
+                survived = False
+            world.replies.update(m.key for m in rig.channel.sent)
+    async with journal_at(file) as journal, kernel(script=[script] * 9, tools=world.tools(), journal=journal) as rig:
+        await rig.send(Said((_text(),)), key=key)  # the channel delivers again, since it got no answer
+        await rig.until(lambda: _is_over_or_asks(journal))
+        for question in await open_questions(journal, (await journal.turns(HOME_SPACE, 1))[0].space):
+            await rig.answer(question.to, "leave")
+        await rig.until(lambda: _is_over(journal))
+        world.replies.update(m.key for m in rig.channel.sent if isinstance(m.content, Said) and "all done" in str(m.content))
+        turns = await journal.turns(HOME_SPACE, 10)
+        assert [t.ending for t in turns] == [Ending.ANSWERED], f"write {n}: lost or doubled"
+        steps = await journal.steps(turns[0].id)
+        intents = [s for s in steps if isinstance(s.body, Intended)]
+        assert len(intents) == len(outcomes(steps)) == 3
+        assert all(number == 1 for name, number in world.calls.items() if not name.startswith("idempotent")), f"write {n}: {world.calls}"
+        assert len({name for name in world.calls if name.startswith("idempotent")}) == 1
+        unknown = [s for s in steps if isinstance(s.body, Asked)]
+        assert len(unknown) <= 1
+        assert f"{turns[0].id}:reply" in world.replies
+    return survived
+
+
+def _text() -> Any:
+    return Text("go")
+
+
+async def _is_over(journal: SqliteJournal) -> bool:
+    found = await journal.turns(HOME_SPACE, 1)
+    return bool(found) and found[0].ended_at is not None and (await journal.count()).outgoing == 0
+
+
+async def _is_over_or_asks(journal: SqliteJournal) -> bool:
+    found = await journal.turns(HOME_SPACE, 1)
+    return await _is_over(journal) or (bool(found) and found[0].state is State.PARKED)
