@@ -32,7 +32,7 @@ def decode(kind: Any, data: bytes, schema: int = SCHEMA) -> Any:
     try:
         if schema == SCHEMA:
             return adapter(kind).validate_json(data)
-        return adapter(kind).validate_python(upgrade(_name(kind), json.loads(data), schema))
+        return adapter(kind).validate_json(json.dumps(upgrade(_name(kind), json.loads(data), schema)))
     except ValidationError as broken:
         first = broken.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -17,7 +17,7 @@ from daimon.abi.ids import HOME_SPACE, SELF, AgentId, Conversation, EventId, Key
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of stored events, turns and steps. Readers upgrade older ones (`abi/upgrade.py`)."""
 
 

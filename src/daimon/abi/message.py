@@ -82,7 +82,7 @@ class ToolResult:
     parts: tuple[Content, ...]
     is_error: bool = False
     label: Label = UNLABELLED
-    fields: dict[str, Label] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
     """Labels of single fields of a structured result, by JSON pointer; the rest has `label`."""
     kind: Literal["tool_result"] = "tool_result"
 

@@ -11,12 +11,29 @@ from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA
 
 Row = dict[str, Any]
-UPGRADES: dict[int, Callable[[str, Row], Row]] = {}
+
+
+def _labels_of_results(row: Row) -> Row:
+    """1 → 2: the labels of single fields of a tool's result are called `labels`, as everywhere else."""
+    match row:
+        case {"kind": "outcome", "result": result}:
+            return {**row, "result": _renamed(result)}
+        case {"kind": "reply", "parts": parts}:
+            return {**row, "parts": [_renamed(part) if part["kind"] == "tool_result" else part for part in parts]}
+        case _:
+            return row
+
+
+def _renamed(result: Row) -> Row:
+    return {"labels" if name == "fields" else name: value for name, value in result.items()}
+
+
+UPGRADES: dict[int, Callable[[Row], Row]] = {1: _labels_of_results}
 
 
 def upgrade(what: str, row: Row, schema: int) -> Row:
     if schema > SCHEMA:
         raise JournalDamaged(f"a stored {what} has schema {schema}, this release reads up to {SCHEMA}; update Daimon and start again")
     for version in range(schema, SCHEMA):
-        row = UPGRADES[version](what, row)
+        row = UPGRADES[version](row)
     return row
