@@ -90,6 +90,7 @@ class Rig:
     feed: Feed
     channel: FakeChannel
     ids: Ids
+    serving: asyncio.Future[None]
     _sent: int = field(default=0)
 
     async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
@@ -175,7 +176,17 @@ async def kernel(
     postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
     tasks = [asyncio.ensure_future(scheduler.serve(8)), asyncio.ensure_future(postman.serve())]
     try:
-        yield Rig(journal=journal, clock=clock, model=model, scheduler=scheduler, inbox=inbox, feed=feed, channel=channel, ids=ids)
+        yield Rig(
+            journal=journal,
+            clock=clock,
+            model=model,
+            scheduler=scheduler,
+            inbox=inbox,
+            feed=feed,
+            channel=channel,
+            ids=ids,
+            serving=tasks[0],
+        )
     finally:
         for task in tasks:
             task.cancel()

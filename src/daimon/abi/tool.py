@@ -90,6 +90,9 @@ class Manifest:
     """Names of the credentials that the call needs; the vault holds them."""
     result: ResultLabel = ResultLabel()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "capabilities", tuple(sorted(set(self.capabilities))))
+
     @property
     def is_consequential(self) -> bool:
         return not CONSEQUENTIAL.isdisjoint(self.capabilities)

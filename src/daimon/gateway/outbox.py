@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 
-from daimon.abi.errors import JournalFailed
+from daimon.abi.errors import JournalFailed, JournalFull
 from daimon.abi.event import Said
 from daimon.abi.ports import Channel, Clock, Outbox, Outgoing
 from daimon.abi.step import Asked, Happened, Started
@@ -20,6 +20,7 @@ MOST_AT_ONCE = 64
 MOST_ATTEMPTS = 12
 SEND_TIMEOUT_S = 60.0
 SWEEP_S = 30.0
+FULL_RETRY_S = 2.0
 LONGEST_PAUSE_S = 600.0
 
 
@@ -44,6 +45,12 @@ class Postman:
                             await news.wait()
 
     async def _round(self) -> float:
+        try:
+            return await self._send_all()
+        except JournalFull:
+            return FULL_RETRY_S  # what was sent is noted when there is room; a second try has the same key
+
+    async def _send_all(self) -> float:
         while messages := await self._outbox.outgoing(MOST_AT_ONCE):
             results = await asyncio.gather(*(self._deliver(message) for message in messages))
             if not any(results):

@@ -68,7 +68,8 @@ def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH) -> list[Chan
 
 def count(db: apsw.Connection) -> Count:
     with db:  # one snapshot
-        return _count(db)
+        counted = _count(db)
+    return counted  # noqa: RET504 - returning inside `with` hides from mypy that it returns
 
 
 def _count(db: apsw.Connection) -> Count:

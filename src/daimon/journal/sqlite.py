@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -77,7 +78,8 @@ class SqliteJournal:
     async def close(self) -> None:
         await self._writer.close()
         await self._readers.close()
-        await asyncio.to_thread(self._connection.close)
+        with suppress(apsw.Error):  # closing tidies up; what was promised is on disk already, and the reason to close is known
+            await asyncio.to_thread(self._connection.close)
 
     @property
     def stopped(self) -> "asyncio.Future[JournalFailed]":

@@ -6,19 +6,20 @@ that a crash left behind.
 
 A turn that raises is a bug of ours: it is ended with a recorded decision, never retried for ever. One that was claimed twenty
 times without recording a step kills the process each time, and is given up. `Fenced` ends the work on the spot. A failing
-journal ends the process.
+journal ends the process; a full disk only makes everybody wait.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 
-from daimon.abi.errors import Fenced, JournalFailed
+from daimon.abi.errors import Fenced, JournalFailed, JournalFull
 from daimon.abi.ids import Conversation
-from daimon.abi.ports import Claim, Clock, Dispatcher, Done, Idle, Journal, More, NotYet, Released, RetryAt
+from daimon.abi.ports import Busy, Claim, Clock, Dispatcher, Done, Journal, More, Released, RetryAt
 from daimon.abi.turn import Pins, State
 from daimon.kernel.feed import Changed, Feed
-from daimon.kernel.log import Log
+from daimon.kernel.log import FULL_RETRY_S, Log
 from daimon.kernel.running import Running
 from daimon.kernel.turn import Turns
 
@@ -68,15 +69,15 @@ class Scheduler:
             await self._clock.sleep(0.05)
 
     async def _handle(self, conversation: Conversation) -> Done | RetryAt:
-        while not self._is_draining:
-            match await self._journal.claim(conversation, "local", self.ttl_s, self._pins()):
-                case Claim() as claim:
-                    if isinstance(await self._run(claim), Released):
-                        return Done()
-                case Idle() | NotYet():
+        try:
+            while not self._is_draining:
+                claim = await self._journal.claim(conversation, "local", self.ttl_s, self._pins())
+                if isinstance(claim, Busy):
+                    return RetryAt(self._clock.now() + timedelta(seconds=self.ttl_s))
+                if not isinstance(claim, Claim) or isinstance(await self._run(claim), Released):
                     return Done()
-                case _:
-                    return Done()
+        except JournalFull:
+            return RetryAt(self._clock.now() + timedelta(seconds=FULL_RETRY_S))
         return Done()
 
     async def _run(self, claim: Claim) -> More | Released:
@@ -117,6 +118,8 @@ class Scheduler:
             except Fenced:
                 running.stop()
                 return
+            except JournalFull:
+                continue  # nobody else can claim it either
             if noticed.is_stopped:
                 running.log.progress.is_stopped = True
                 running.stop()
@@ -124,14 +127,21 @@ class Scheduler:
                 running.log.progress.is_interrupted = True
                 running.stop()
 
+    async def _look(self) -> float:
+        """Wakes what is due; says how long to wait until the next look."""
+        try:
+            due = await self._journal.due(self._clock.now(), MOST_AT_ONCE)
+        except JournalFull:
+            return FULL_RETRY_S
+        for conversation in due.conversations:
+            if conversation not in self._running:
+                await self._dispatcher.wake(conversation)
+        return SWEEP_S if due.next_at is None else min(SWEEP_S, (due.next_at - self._clock.now()).total_seconds())
+
     async def _sweep(self) -> None:
         while True:
-            due = await self._journal.due(self._clock.now(), MOST_AT_ONCE)
-            for conversation in due.conversations:
-                if conversation not in self._running:
-                    await self._dispatcher.wake(conversation)
-            pause = SWEEP_S if due.next_at is None else min(SWEEP_S, (due.next_at - self._clock.now()).total_seconds())
             self._poked.clear()
+            pause = await self._look()
             sleeping = asyncio.ensure_future(self._clock.sleep(max(0.0, pause)))
             poked = asyncio.ensure_future(self._poked.wait())
             try:
