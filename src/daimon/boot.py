@@ -15,18 +15,21 @@ from pathlib import Path
 from daimon import __version__, config, extension
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.event import Event
 from daimon.abi.model import Model
 from daimon.abi.step import Sampling
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
 from daimon.gateway import unix
-from daimon.gateway.api import Api, Parts, Status
+from daimon.gateway.answers import Status
+from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.door import TokenDoor
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.gateway.server import Server, bind_tcp
+from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
@@ -59,7 +62,7 @@ Stay silent (an empty answer) when an event needs no answer."""
 
 
 def home_at(given: Path | None) -> Home:
-    return Home((given or Path(os.environ.get("DAIMON_HOME") or Path.home() / ".daimon")).expanduser().absolute())
+    return config.home_at(given)
 
 
 def settings_of(home: Home) -> config.Settings:
@@ -112,7 +115,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             return Status(__version__, str(home.path), os.getpid(), started_at, model.name, count, depth, journal.commits, tuple(warnings))
 
-        api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status)).app
+        api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         servers = (Server(TokenDoor(api, home.token()), tcp), Server(api, unix.bind(home.socket)))
         stack.callback(home.socket.unlink, missing_ok=True)
@@ -140,3 +143,33 @@ def _model(settings: config.Settings, kit: extension.Kit) -> Model:
 def _system(settings: config.Settings) -> str:
     who = f"\nYour owner is called {settings.owner.name}." if settings.owner.name else ""
     return f"{SYSTEM}{who}\n{settings.context.system}".rstrip()
+
+
+@asynccontextmanager
+async def reading(home: Home) -> AsyncIterator[ReadOnlyJournal]:
+    """The journal of a home that nobody runs, to look at. Changes nothing, not even a file's date."""
+    journal = await ReadOnlyJournal.open(home.journal)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+@asynccontextmanager
+async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
+    """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
+    async with AsyncExitStack() as stack:
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock = SystemClock()
+        ids = SortableIds(clock, SystemRandom())
+        journal = await SqliteJournal.open(home.journal, clock, ids)
+        stack.push_async_callback(journal.close)
+        yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
+
+
+class _Asleep:
+    """Nobody to wake: the next start looks for work by itself."""
+
+    async def wake(self, event: Event) -> None:
+        return

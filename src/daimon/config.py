@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from daimon.abi.errors import Misconfigured
+from daimon.machine.home import Home as Home
 
 FILE = "daimon.toml"
 PREFIX = "DAIMON_"
@@ -86,6 +87,10 @@ class Settings(_Branch):
     context: Context = Context()
     extensions: tuple[str, ...] = ()
     """Python modules with a function `extend(kit)`, which may add tools, models and channels."""
+
+
+def home_at(given: Path | None) -> Home:
+    return Home((given or Path(os.environ.get("DAIMON_HOME") or Path.home() / ".daimon")).expanduser().absolute())
 
 
 def load(file: Path, environment: Mapping[str, str]) -> Settings:

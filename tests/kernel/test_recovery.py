@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from pydantic import JsonValue
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, result_text
@@ -273,6 +274,41 @@ async def test_a_turn_that_kills_the_process_every_time_is_given_up(file: Path) 
         turn = await rig.rested(event)
         assert (turn.state, turn.ending) == (State.FAILED, Ending.FAILED)
         assert "died 20 times in a row" in (await rig.spoken(1))[0]
+
+
+async def test_a_tool_that_kills_the_process_every_time_is_given_up(file: Path) -> None:
+    act = Interrupted(Effect.PURE)
+    event = await crash_during_tool(file, act)
+    for _ in range(MOST_ATTEMPTS):
+        again = Interrupted(Effect.PURE)
+        async with journal_at(file) as journal, kernel(tools=[again.tool], journal=journal) as rig:
+            dead = asyncio.ensure_future(again.begun.wait())
+            over = asyncio.ensure_future(rig.ended((await journal.turns(HOME_SPACE, 1))[0]))
+            await asyncio.wait({dead, over}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (dead, over):
+                task.cancel()
+    async with journal_at(file) as journal, kernel(journal=journal) as rig:
+        turn = await rig.rested(event)
+        assert turn.ending is Ending.FAILED
+
+
+async def test_an_idempotent_call_whose_tool_was_updated_meanwhile_is_asked_about(file: Path) -> None:
+    event = await crash_during_tool(file, Interrupted(Effect.IDEMPOTENT))
+    updated = Tool("act", Effect.IDEMPOTENT, timeout_s=99.0)
+    async with journal_at(file) as journal, kernel(tools=[updated], journal=journal) as rig:
+        assert (await rig.rested(event)).state is State.PARKED
+        assert updated.calls == []
+
+
+async def test_a_turn_whose_rows_cannot_be_read_fails_alone(file: Path) -> None:
+    act = Interrupted(Effect.PURE)
+    event = await crash_during_tool(file, act)
+    damaged = apsw.Connection(str(file))
+    damaged.execute("UPDATE payloads SET body = x'00' WHERE pos IN (SELECT pos FROM steps WHERE kind = 'reply')")
+    damaged.close()
+    async with journal_at(file) as journal, kernel(script=[says("fine")], tools=[act.tool], journal=journal) as rig:
+        assert (await rig.rested(event)).state is State.FAILED
+        assert (await rig.rested(await rig.say("next"))).ending is Ending.ANSWERED
 
 
 def _plain_event(rig: Rig) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA
 from daimon.abi.ids import BlobHash
-from daimon.abi.upgrade import upgrade
+from daimon.abi.upgrade import check_schema, upgrade
 
 T = TypeVar("T")
 
@@ -29,14 +29,17 @@ def encode(kind: Any, value: object) -> bytes:
 
 
 def decode(kind: Any, data: bytes, schema: int = SCHEMA) -> Any:
+    check_schema(_name(kind), schema)
     try:
-        if schema == SCHEMA:
-            return adapter(kind).validate_json(data)
-        return adapter(kind).validate_json(json.dumps(upgrade(_name(kind), json.loads(data), schema)))
+        if schema < SCHEMA:
+            data = json.dumps(upgrade(json.loads(data), schema)).encode()
+        return adapter(kind).validate_json(data)
     except ValidationError as broken:
         first = broken.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise JournalDamaged(f"a stored {_name(kind)} of schema {schema} cannot be read: {where}: {first['msg']}") from broken
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as broken:
+        raise JournalDamaged(f"a stored {_name(kind)} of schema {schema} cannot be read: {broken}") from broken
 
 
 def blob_hash(data: bytes) -> BlobHash:

@@ -6,6 +6,7 @@
     ├── ToolFailed          the model: told as a tool result, the turn goes on
     ├── Denied              a person: the policy said no
     ├── ProviderFailed      the router: another try, another model
+    ├── NotSent             the postman: nothing left the machine, so a second try is safe
     ├── Misconfigured       the operator: a setting, a file, a missing program
     │   └── HomeBusy        another process holds this home
     ├── NotFound            the asker: no such turn, step, blob
@@ -56,6 +57,12 @@ class ProviderFailed(DaimonError):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class NotSent(DaimonError):
+    """A channel raises it when it knows that a message did not go out."""
+
+    code = "not_sent"
 
 
 class Misconfigured(DaimonError):

@@ -21,6 +21,10 @@ SCHEMA = 2
 """The version of stored events, turns and steps. Readers upgrade older ones (`abi/upgrade.py`)."""
 
 
+INTERNAL = "daimon"
+"""The channel between conversations. Nobody outside may address it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where an answer goes: a channel and a place in it."""

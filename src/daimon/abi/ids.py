@@ -17,6 +17,9 @@ BlobHash = NewType("BlobHash", str)
 Key = NewType("Key", str)
 """An idempotency key: the same key means the same act."""
 
+MOST_DIGITS = 1_000
+"""Of a step number, as text."""
+
 HOME_SPACE = SpaceId("home")
 OWNER = PrincipalId("owner")
 SELF = AgentId("daimon")
@@ -50,6 +53,6 @@ class StepRef:
     @classmethod
     def parse(cls, text: str) -> "StepRef":
         turn, _, n = text.rpartition(":")
-        if not turn or not n.isdecimal():
-            raise ValueError(f"{text!r} is not a step; expected TURN:NUMBER, such as t01jx:4")
+        if not turn or not n.isdecimal() or len(n) > MOST_DIGITS:
+            raise ValueError(f"{text[:80]!r} is not a step; expected TURN:NUMBER, such as t01jx:4")
         return cls(TurnId(turn), int(n))

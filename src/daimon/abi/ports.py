@@ -116,6 +116,14 @@ class NotYet:
 
 
 @dataclass(frozen=True, slots=True)
+class Damaged:
+    """The next turn's rows cannot be read. It was ended as failed, so that the others can go on."""
+
+    turn: TurnId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
     """What a writer learns with each write about its own conversation."""
 
@@ -124,7 +132,7 @@ class Noticed:
     arrived: tuple[Event, ...] = ()
     """Events that resolve a wait of this turn and that it has not taken in yet."""
     newer: tuple[Event, ...] = ()
-    """Events that wait for a turn of their own behind this one."""
+    """The first few of the events that wait for a turn of their own behind this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +169,7 @@ class Released:
 
 
 class Journal(Protocol):
-    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet | Damaged:
         """The next turn of the conversation: an interrupted one first, then by arrival. A new turn gets these pins."""
         ...
 
@@ -258,7 +266,10 @@ class Store(Protocol):
 
 class Eraser(Protocol):
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
-        """Deletes the payloads of the turn's event, steps, messages and blobs; numbers, hashes and tombstones stay."""
+        """Deletes the payloads of the turn's event, steps, messages and blobs; numbers, hashes and tombstones stay.
+
+        Raises BadInput while the turn is open: stop it first.
+        """
         ...
 
 
@@ -316,7 +327,7 @@ class Outbox(Protocol):
 
 
 class Channel(Protocol):
-    """One way to reach people."""
+    """One way to reach people. `send` raises NotSent when it knows that nothing went out; any other error may mean that it did."""
 
     @property
     def name(self) -> str: ...

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 from daimon.abi.event import SCHEMA, Erased
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
@@ -28,7 +28,7 @@ class Wait:
 
     on: Literal["answer", "event", "timer", "money"]
     step: StepRef
-    until: datetime | None = None
+    until: AwareDatetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Started:
     intent: int
     handle: str
     question: Question | None = None
-    until: datetime | None = None
+    until: AwareDatetime | None = None
     operations: tuple[Operation, ...] = ()
     kind: Literal["started"] = "started"
 

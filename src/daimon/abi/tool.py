@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 from daimon.abi.event import Address
 from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
@@ -101,7 +101,7 @@ class Manifest:
 @dataclass(frozen=True, slots=True)
 class SetTimer:
     timer: TimerId
-    at: datetime
+    at: AwareDatetime
     about: str
     kind: Literal["set_timer"] = "set_timer"
 
@@ -203,7 +203,7 @@ class Question:
     """Empty: any text will do."""
     type: Literal["authorise", "choose", "context", "plan", "outcome"] = "context"
     details: JsonValue = None
-    expires_at: datetime | None = None
+    expires_at: AwareDatetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Pending:
 
     handle: str
     question: Question | None = None
-    until: datetime | None = None
+    until: AwareDatetime | None = None
     operations: tuple[Operation, ...] = ()
 
 

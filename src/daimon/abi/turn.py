@@ -35,6 +35,11 @@ class Ending(StrEnum):
     FAILED = "failed"
 
     @property
+    def stops_children(self) -> bool:
+        """What it started is no longer wanted."""
+        return self not in (Ending.ANSWERED, Ending.SILENT)
+
+    @property
     def state(self) -> State:
         return State.FAILED if self in (Ending.FAILED, Ending.LIMIT) else State.DONE
 

@@ -31,9 +31,14 @@ def _renamed(result: Row) -> Row:
 UPGRADES: dict[int, Callable[[Row], Row]] = {1: _labels_of_results}
 
 
-def upgrade(what: str, row: Row, schema: int) -> Row:
+def check_schema(what: str, schema: int) -> None:
     if schema > SCHEMA:
         raise JournalDamaged(f"a stored {what} has schema {schema}, this release reads up to {SCHEMA}; update Daimon and start again")
+    if schema < 1:
+        raise JournalDamaged(f"a stored {what} has schema {schema}, which no release ever wrote")
+
+
+def upgrade(row: Row, schema: int) -> Row:
     for version in range(schema, SCHEMA):
         row = UPGRADES[version](row)
     return row

@@ -7,7 +7,7 @@ messages. The bytes of a request are laid out so that what comes before the newe
 
 from daimon.abi.codec import encode
 from daimon.abi.context import Background, Prompt, Scene
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import JournalDamaged, NotFound
 from daimon.abi.ids import TurnId
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Audio, File, Image, Message, Role, Text, said
@@ -55,7 +55,7 @@ class Pager:
         try:
             asked = from_event(await self._archive.event(turn.event))
             replies = [s for s in await self._archive.steps(turn.id) if isinstance(s.body, Replied)]
-        except NotFound:
+        except (NotFound, JournalDamaged):
             return ()
         if not replies or not isinstance(last := replies[-1].body, Replied):
             return (asked,)

@@ -16,49 +16,28 @@ It knows nothing of sockets: who may call is decided in `door`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import JsonValue
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, NotFound, TooLarge
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
-from daimon.abi.ports import Archive, Clock, Count, DeadLetter, Depth, Ids, Overview, Store
-from daimon.abi.step import Step
+from daimon.abi.ports import Archive, Clock, DeadLetter, Ids, Overview, Store
 from daimon.abi.turn import State, Turn
+from daimon.gateway.answers import Caused, Letter, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.questions import OpenQuestion, open_questions
 
 MOST_ROWS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    version: str
-    home: str
-    pid: int
-    started_at: datetime
-    model: str
-    count: Count
-    depth: Depth
-    commits: int
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    turn: Turn
-    event: Event
-    steps: tuple[Step, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +57,8 @@ class Parts:
 class Api:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self.app = Starlette(
+        self._others = Starlette(
             routes=[
-                Route("/v1/events", self._take, methods=["POST"]),
                 Route("/v1/events/{id}", self._event),
                 Route("/v1/turns", self._turns),
                 Route("/v1/turns/{id}", self._trace),
@@ -95,16 +73,27 @@ class Api:
             exception_handlers={DaimonError: _failed, 404: _nowhere, 405: _nowhere},
         )
 
-    async def _take(self, request: Request) -> Response:
-        body = await self._body(request)
-        event, accepted = await self._parts.inbox.take(body, request.headers.get("idempotency-key"))
-        answer = {"event": accepted.event, "seq": accepted.seq, "conversation": event.conversation, "new": accepted.is_new}
-        return _json(dict[str, JsonValue], answer, 202)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Events come often and take the short way; everything else goes through Starlette."""
+        if scope["type"] == "http" and scope["path"] == "/v1/events" and scope["method"] == "POST":
+            await self._take(scope, receive, send)
+        else:
+            await self._others(scope, receive, send)
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            key = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"idempotency-key"), None)
+            event, accepted = await self._parts.inbox.take(await self._body(receive), key)
+            answer = _json(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new), 202)
+        except ClientDisconnect:
+            return
+        except DaimonError as failure:
+            answer = error(_status_of(failure), failure.code, str(failure))
+        await answer(scope, receive, send)
 
     async def _event(self, request: Request) -> Response:
         event = await self._parts.archive.event(EventId(request.path_params["id"]))
-        turn = await self._parts.archive.turn_of(event.id)
-        return Response(b'{"event":%s,"turn":%s}' % (encode(Event, event), encode(Turn | None, turn)), media_type="application/json")
+        return _json(Caused, Caused(event, await self._parts.archive.turn_of(event.id)))
 
     async def _turns(self, request: Request) -> Response:
         asked = request.query_params
@@ -155,23 +144,19 @@ class Api:
     async def _health(self, request: Request) -> Response:
         return Response(b"ok\n", media_type="text/plain")
 
-    async def _body(self, request: Request) -> bytes:
-        most, data = self._parts.inbox.max_event_bytes, bytearray()
-        async for chunk in request.stream():
-            data += chunk
+    async def _body(self, receive: Receive) -> bytes:
+        most, data = self._parts.inbox.max_event_bytes, b""
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            data += message.get("body", b"")
             if len(data) > most:
                 reason = f"the event has more than {most} bytes (gateway.max_event_bytes)"
-                await self._parts.inbox.bury("api", reason, bytes(data[:KEPT_BYTES]))
+                await self._parts.inbox.bury("api", reason, data[:KEPT_BYTES])
                 raise TooLarge(reason)
-        return bytes(data)
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    source: str
-    reason: str
-    at: datetime
-    body: str
+            if not message.get("more_body"):
+                return data
 
 
 def _letter(letter: DeadLetter) -> Letter:

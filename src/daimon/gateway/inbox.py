@@ -10,7 +10,6 @@ from typing import Protocol
 
 from daimon.abi.errors import BadInput, JournalFailed
 from daimon.abi.event import Event, Stop
-from daimon.abi.ids import Conversation
 from daimon.abi.ports import Accepted, Archive, Clock, DeadLetter, Ids, Intake
 from daimon.gateway import wire
 
@@ -18,7 +17,7 @@ KEPT_BYTES = 64 * 1024
 
 
 class Waker(Protocol):
-    async def wake(self, conversation: Conversation) -> None: ...
+    async def wake(self, event: Event) -> None: ...
 
 
 class Inbox:
@@ -44,7 +43,7 @@ class Inbox:
         event = await self._addressed(event)
         accepted = await self._intake.accept(event)
         if accepted.is_new:
-            await self._waker.wake(event.where)
+            await self._waker.wake(event)
         return event, accepted
 
     async def bury(self, source: str, reason: str, data: bytes) -> None:

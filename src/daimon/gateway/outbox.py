@@ -6,14 +6,15 @@ with growing pauses; other places are not held up by it.
 """
 
 import asyncio
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from daimon.abi.errors import JournalFailed, JournalFull
-from daimon.abi.event import Said
-from daimon.abi.ports import Channel, Clock, Outbox, Outgoing
+from daimon.abi.errors import JournalFull, JournalStopped, NotSent
+from daimon.abi.event import Address, Said
+from daimon.abi.ports import Channel, Clock, Delivery, Outbox, Outgoing
 from daimon.abi.step import Asked, Happened, Started
+from daimon.kernel.containment import contained
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
 
 MOST_AT_ONCE = 64
@@ -30,65 +31,81 @@ class Postman:
         self._channels = {channel.name: channel for channel in channels}
         self._feed = feed
         self._clock = clock
+        self._busy: set[Address] = set()
+        """Places that something is being sent to right now."""
+        self._news = asyncio.Event()
 
     async def serve(self) -> None:
         """Runs until cancelled."""
         with self._feed.subscribe() as updates:
-            news = asyncio.Event()
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_listen(updates, news))
+                tasks.create_task(_listen(updates, self._news))
                 while True:
-                    news.clear()
-                    pause = await self._round()
+                    self._news.clear()
+                    for message in await self._outbox.outgoing(MOST_AT_ONCE):
+                        if message.to not in self._busy:
+                            self._busy.add(message.to)
+                            tasks.create_task(self._deliver(message))
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(pause):
-                            await news.wait()
+                        async with asyncio.timeout(SWEEP_S):
+                            await self._news.wait()
 
-    async def _round(self) -> float:
+    async def _deliver(self, message: Outgoing) -> None:
         try:
-            return await self._send_all()
-        except JournalFull:
-            return FULL_RETRY_S  # what was sent is noted when there is room; a second try has the same key
+            await self._try(message)
+        finally:
+            self._busy.discard(message.to)
+            self._news.set()
 
-    async def _send_all(self) -> float:
-        while messages := await self._outbox.outgoing(MOST_AT_ONCE):
-            results = await asyncio.gather(*(self._deliver(message) for message in messages))
-            if not any(results):
-                return 1.0
-        return SWEEP_S
-
-    async def _deliver(self, message: Outgoing) -> bool:
-        """True if this place may have more to send now."""
+    async def _try(self, message: Outgoing) -> None:
         channel = self._channels.get(message.to.channel)
         if channel is None or message.content is None:
-            note = "its text was erased" if channel else f"there is no channel {message.to.channel!r}"
-            await self._outbox.delivered(message, "failed", note)
-            return True
-        if not channel.may_repeat:
-            if message.in_doubt:
-                await self._outbox.delivered(message, "unknown", "the process died while this was being sent; it is not repeated")
-                return True
-            await self._outbox.sending(message)
+            note = "its text was erased or is damaged" if channel else f"there is no channel {message.to.channel!r}"
+            await self._note(message, "failed", note)
+        elif message.in_doubt and not channel.may_repeat:
+            await self._note(message, "unknown", "the process died while this was being sent; it is not repeated")
+        else:
+            if not channel.may_repeat:
+                await self._until_there_is_room(lambda: self._outbox.sending(message))
+            await self._send(channel, message)
+
+    async def _send(self, channel: Channel, message: Outgoing) -> None:
         try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
-                state = await channel.send(message)
-        except JournalFailed:
+                state = await contained(channel.send(message))
+        except JournalStopped:
             raise
         except Exception as failure:  # noqa: BLE001 - a channel's library may raise anything
-            return await self._postpone(message, failure)
-        await self._outbox.delivered(message, state)
+            await self._fail(channel, message, failure)
+            return
+        await self._note(message, state)
         if isinstance(message.content, Said):
             self._feed.publish(Spoken(message.conversation, message.key, message.content))
-        return True
 
-    async def _postpone(self, message: Outgoing, failure: Exception) -> bool:
+    async def _fail(self, channel: Channel, message: Outgoing, failure: Exception) -> None:
         note = f"{type(failure).__name__}: {failure}"
-        if message.attempts + 1 >= MOST_ATTEMPTS:
-            await self._outbox.delivered(message, "failed", note)
-            return True
-        pause = min(LONGEST_PAUSE_S, 2.0**message.attempts)
-        await self._outbox.delivered(message, "queued", note, self._clock.now() + timedelta(seconds=pause))
-        return False
+        if not channel.may_repeat and not isinstance(failure, NotSent):
+            await self._note(message, "unknown", f"it may or may not have gone out, and is not repeated: {note}")
+        elif message.attempts + 1 >= MOST_ATTEMPTS:
+            await self._note(message, "failed", note)
+        else:
+            pause_s = min(LONGEST_PAUSE_S, 2.0**message.attempts)
+            await self._note(message, "queued", note, self._clock.now() + timedelta(seconds=pause_s))
+            self._alarm(pause_s)
+
+    async def _note(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
+        await self._until_there_is_room(lambda: self._outbox.delivered(message, state, note, retry_at))
+
+    async def _until_there_is_room(self, write: Callable[[], Awaitable[None]]) -> None:
+        """What happened must be noted, or it would happen again."""
+        while True:
+            try:
+                return await write()
+            except JournalFull:
+                await self._clock.sleep(FULL_RETRY_S)
+
+    def _alarm(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._news.set)
 
 
 async def _listen(updates: AsyncIterable[Update], news: asyncio.Event) -> None:

@@ -33,6 +33,7 @@ class Server:
             lifespan="off",
             log_config=None,
             access_log=False,
+            proxy_headers=False,
             timeout_graceful_shutdown=GRACE_S,
             server_header=False,
         )

@@ -16,10 +16,11 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
 from daimon.abi.errors import BadInput, TooLarge
-from daimon.abi.event import Address, Answer, Body, Event, FromAgent, Heartbeat, Late, Said, Stop, Webhook
+from daimon.abi.event import INTERNAL, Address, Answer, Body, Event, FromAgent, Heartbeat, Late, Said, Stop, Webhook
 from daimon.abi.ids import OWNER, AgentId, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.message import Content, Text
+from daimon.abi.plain import fault
 from daimon.abi.ports import Clock, Ids
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
@@ -93,11 +94,16 @@ def read(data: bytes, most_bytes: int) -> EventIn:
     if len(data) > most_bytes:
         raise TooLarge(f"the event has {len(data)} bytes, at most {most_bytes} are taken (gateway.max_event_bytes)")
     try:
-        return _ADAPTER.validate_json(data)
+        sent = _ADAPTER.validate_json(data)
     except ValidationError as bad:
         raise BadInput(_explain(bad)) from None
     except RecursionError:
         raise BadInput("the event is nested too deep") from None
+    if wrong := fault(sent.model_dump(mode="python", include={"data", "headers"})):
+        raise BadInput(f"data: {wrong}")
+    if sent.reply_to is not None and sent.reply_to.channel == INTERNAL:
+        raise BadInput(f"reply_to: the channel {INTERNAL!r} is for Daimon itself")
+    return sent
 
 
 def to_event(sent: EventIn, clock: Clock, ids: Ids, default_source: str | None = None) -> Event:
@@ -165,7 +171,10 @@ def _step(text: str) -> StepRef:
 
 
 def _utc(at: datetime | None) -> datetime | None:
-    return None if at is None else at.astimezone(UTC)
+    try:
+        return None if at is None else at.astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"`at`: {at} is outside of the years that can be kept") from None
 
 
 def _explain(bad: ValidationError) -> str:

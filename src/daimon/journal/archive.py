@@ -2,7 +2,7 @@
 
 import apsw
 
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
 from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Erasure
@@ -96,7 +96,8 @@ def letters(db: apsw.Connection, limit: int) -> tuple[DeadLetter, ...]:
 
 def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Erased, ...]:
     """Empties every payload of a turn, and the blobs that it was the first to use."""
-    turn(db, id_)
+    if turn(db, id_).ended_at is None:
+        raise BadInput(f"turn {id_} is not over; stop it before it is erased")
     rows = db.execute(
         """SELECT pos FROM events WHERE turn = ?1 UNION SELECT pos FROM steps WHERE turn = ?1
            UNION SELECT pos FROM outbox WHERE turn = ?1 ORDER BY 1""",
@@ -109,8 +110,10 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
         digest = db.execute(
             "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)
         ).get
-        db.execute("UPDATE blobs SET body = NULL WHERE first_pos = ?", (pos,))
         db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
+        db.execute(
+            "UPDATE blobs SET body = NULL WHERE first_pos = ? AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.hash = blobs.hash)", (pos,)
+        )
         erased.append(Erased(digest.hex(), now.at, reason))
     db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
     return tuple(erased)

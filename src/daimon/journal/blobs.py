@@ -51,7 +51,7 @@ def _get(db: apsw.Connection, digest: bytes) -> bytes:
         raise Erased(f"blob {digest.hex()} was erased")
     if codec == ROPE:
         return b"".join(_get(db, chunk) for chunk in _chunks(body))
-    return unpack(codec, body)
+    return unpack(digest, codec, body)
 
 
 def _chunks(rope: bytes) -> list[bytes]:

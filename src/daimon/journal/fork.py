@@ -11,7 +11,8 @@ from typing import Literal
 
 import apsw
 
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import Erased, NotFound
+from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import StepRef, TurnId
 from daimon.abi.ports import Ids
 from daimon.abi.turn import State, Turn
@@ -25,6 +26,8 @@ def fork(db: apsw.Connection, positions: "count[int]", ids: Ids, at: StepRef, ef
     copied = [step for step in steps(db, at.turn) if step.n <= at.n]
     if len(copied) != at.n + 1:
         raise NotFound(f"turn {at.turn} has no step {at.n}; its last is {len(copied) - 1}")
+    if any(isinstance(step.body, Tombstone) for step in copied):
+        raise Erased(f"turn {at.turn} was erased; there is nothing left to fork")
     new = TurnId(ids.new("t"))
     forked = replace(
         original, id=new, conversation=f"fork/{new}", forked_from=at, effects=effects, parent=None, root=original.root,

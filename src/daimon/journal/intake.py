@@ -13,7 +13,7 @@ import apsw
 
 from daimon.abi.errors import BadInput
 from daimon.abi.event import Event, Stop
-from daimon.abi.ids import Conversation, TurnId
+from daimon.abi.ids import Conversation, EventId, TurnId
 from daimon.abi.ports import Accepted, DeadLetter
 from daimon.journal.rows import micros, put_event
 
@@ -21,19 +21,25 @@ WAITING, TAKEN, LATE = 0, 1, 2
 
 
 def accept(db: apsw.Connection, positions: "count[int]", event: Event) -> Accepted:
-    seen = db.execute(
-        "SELECT event, seq FROM intake_keys WHERE space = ? AND source = ? AND key = ?", (event.space, event.source, event.key)
+    is_new = db.execute(
+        "INSERT INTO intake_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
+        (event.space, event.source, event.key, event.id, micros(event.received_at)),
     ).get
-    if seen is not None:
-        return Accepted(seen[0], seen[1], is_new=False)
+    if not is_new:
+        return Accepted(*_first(db, event), is_new=False)
     turn, taken = _destination(db, event)
     seq = next_seq(db, event.where)
-    db.execute(
-        "INSERT INTO intake_keys VALUES (?, ?, ?, ?, ?, ?)",
-        (event.space, event.source, event.key, event.id, seq, micros(event.received_at)),
-    )
     put_event(db, next(positions), seq, event, turn, taken)
     return Accepted(event.id, seq, is_new=True)
+
+
+def _first(db: apsw.Connection, event: Event) -> tuple[EventId, int]:
+    """The event that this key brought, and its number; -1 if it has been aged out since."""
+    first: str = db.execute(
+        "SELECT event FROM intake_keys WHERE space = ? AND source = ? AND key = ?", (event.space, event.source, event.key)
+    ).get
+    seq = db.execute("SELECT seq FROM events WHERE id = ?", (first,)).get
+    return EventId(first), -1 if seq is None else seq
 
 
 def bury(db: apsw.Connection, letter: DeadLetter) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import apsw
 
 from daimon.abi.codec import encode
-from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Late, Said, Stop
+from daimon.abi.errors import JournalDamaged
+from daimon.abi.event import INTERNAL, SCHEMA, Address, Body, Erased, Event, FromAgent, Late, Said, Stop
 from daimon.abi.ids import Conversation, EventId, Key, SpaceId, StepRef, TurnId
 from daimon.abi.label import Label
 from daimon.abi.message import Text
@@ -25,8 +26,6 @@ from daimon.abi.tool import Post, Send
 from daimon.abi.turn import Ending
 from daimon.journal.now import Now
 from daimon.journal.rows import PAYLOAD, micros, moment, put_payload, read_label, read_payload, write_label
-
-INTERNAL = "daimon"
 
 
 def say(db: apsw.Connection, now: Now, claim: Claim, to: Address, end: Ended) -> None:
@@ -67,7 +66,8 @@ def stop_children(db: apsw.Connection, now: Now, claim: Claim) -> None:
 
 def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple[Outgoing, ...]:
     rows = db.execute(
-        f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.state, o.schema, {PAYLOAD}
+        f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.state, o.is_event, o.schema,
+            {PAYLOAD}
             FROM outbox o JOIN payloads p USING (pos)
             WHERE o.state IN ('queued', 'sending') AND (o.retry_at IS NULL OR o.retry_at <= ?)
               AND (o.state = 'queued' OR o.boot <> ?)
@@ -79,25 +79,29 @@ def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple
     return tuple(
         Outgoing(
             key=Key(key), conversation=Conversation(SpaceId(space), conversation), to=Address(channel, dest), label=read_label(label),
-            content=_content(channel, tuple(payload), schema), created_at=moment(created_at),
+            content=_content(is_event, tuple(payload), schema), created_at=moment(created_at),
             attempts=attempts, in_doubt=state == "sending",
         )
-        for key, space, conversation, channel, dest, label, created_at, attempts, state, schema, *payload in rows
+        for key, space, conversation, channel, dest, label, created_at, attempts, state, is_event, schema, *payload in rows
     )  # fmt: skip
 
 
-def _content(channel: str, payload: tuple[Any, ...], schema: int) -> Said | Event | None:
-    content: Said | Event | Erased = read_payload(Event if channel == INTERNAL else Said, payload, schema)
+def _content(is_event: bool, payload: tuple[Any, ...], schema: int) -> Said | Event | None:
+    """None where nothing readable is left: one such row must not hold up the others."""
+    try:
+        content: Said | Event | Erased = read_payload(Event if is_event else Said, payload, schema)
+    except JournalDamaged:
+        return None
     return None if isinstance(content, Erased) else content
 
 
 def sending(db: apsw.Connection, boot: str, message: Outgoing) -> None:
-    db.execute("UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1 WHERE key = ?", (boot, message.key))
+    db.execute("UPDATE outbox SET state = 'sending', boot = ? WHERE key = ?", (boot, message.key))
 
 
 def delivered(db: apsw.Connection, message: Outgoing, state: Delivery, note: str, retry_at: datetime | None) -> None:
     db.execute(
-        "UPDATE outbox SET state = ?, note = ?, retry_at = ? WHERE key = ?",
+        "UPDATE outbox SET state = ?, note = ?, retry_at = ?, attempts = attempts + 1 WHERE key = ?",
         (state, note, None if retry_at is None else micros(retry_at), message.key),
     )
 
@@ -124,10 +128,11 @@ def _post(db: apsw.Connection, now: Now, claim: Claim, event: Event) -> None:
 def _put(db: apsw.Connection, now: Now, claim: Claim, draft: Draft) -> None:
     pos, at, where = next(now.positions), micros(now.at), claim.conversation
     db.execute(
-        """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, label, created_at, schema, state)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
+        """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, is_event, label, created_at, schema, state)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
         (
-            pos, draft.key, where.space, where.name, claim.turn.id, draft.to.channel, draft.to.to, write_label(draft.label), at, SCHEMA,
+            pos, draft.key, where.space, where.name, claim.turn.id, draft.to.channel, draft.to.to,
+            isinstance(draft.content, Event), write_label(draft.label), at, SCHEMA,
         ),
     )  # fmt: skip
     put_payload(db, pos, encode(type(draft.content), draft.content), at)

@@ -6,17 +6,21 @@ payload row only names it. An erased payload reads as `Erased`. A missing label 
 
 import hashlib
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import apsw
 
 from daimon.abi.codec import decode, encode
-from daimon.abi.event import SCHEMA, Address, Body, Erased, Event
+from daimon.abi.errors import JournalDamaged
+from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Said
 from daimon.abi.ids import AgentId, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import UNLABELLED, Label
-from daimon.abi.step import Step, StepBody
+from daimon.abi.message import Audio, File, Image, ToolResult
+from daimon.abi.step import Happened, Replied, Step, StepBody
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 PLAIN, ZLIB, IN_BLOBS, ROPE = 0, 1, 2, 3
@@ -51,8 +55,15 @@ def packed(data: bytes) -> Packed:
     return Packed(digest, PLAIN, len(data), data)
 
 
-def unpack(codec: int, body: bytes) -> bytes:
-    return zlib.decompress(body) if codec == ZLIB else body
+def unpack(digest: bytes, codec: int, body: bytes) -> bytes:
+    """The value, if its bytes are those of its hash: SQLite does not notice every fault of a disk."""
+    try:
+        data = zlib.decompress(body) if codec == ZLIB else body
+    except zlib.error as broken:
+        raise JournalDamaged(f"the stored value {digest.hex()} cannot be unpacked: {broken}") from broken
+    if hashlib.sha256(data).digest() != digest:
+        raise JournalDamaged(f"the stored value {digest.hex()} has other bytes than it was written with")
+    return data
 
 
 # -- payloads ----------------------------------------------------------------------------------------------------------
@@ -69,7 +80,12 @@ def put_payload(db: apsw.Connection, pos: int, data: bytes, at: int) -> None:
 
 
 def put_blob(db: apsw.Connection, value: Packed, pos: int | None, at: int) -> None:
-    db.execute("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?, ?, ?, ?)", (value.digest, value.codec, value.size, value.body, pos, at))
+    """Kept once. Words that were erased and are said again are kept again."""
+    db.execute(
+        """INSERT INTO blobs VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
+           at = excluded.at, body = COALESCE(body, excluded.body), first_pos = IIF(body IS NULL, excluded.first_pos, first_pos)""",
+        (value.digest, value.codec, value.size, value.body, pos, at),
+    )
 
 
 PAYLOAD = """p.hash, p.erased_at, p.reason,
@@ -82,12 +98,25 @@ def read_payload(kind: Any, columns: tuple[Any, ...], schema: int) -> Any:
     digest, erased_at, reason, codec, body = columns
     if body is None:
         return Erased(digest.hex(), moment(erased_at or 0), reason or "its blob was erased")
-    return decode(kind, unpack(codec, body), schema)
+    return decode(kind, unpack(digest, codec, body), schema)
+
+
+def _refer(db: apsw.Connection, pos: int, body: object) -> None:
+    """A row keeps the attachments that it names."""
+    match body:
+        case Said(parts=parts) | FromAgent(parts=parts) | Replied(parts=parts) | Happened(result=ToolResult(parts=parts)):
+            for part in parts:
+                if isinstance(part, Image | Audio | File):
+                    with suppress(ValueError):  # a name that is no hash keeps nothing
+                        db.execute("INSERT OR IGNORE INTO blob_refs VALUES (?, ?)", (bytes.fromhex(part.blob), pos))
+        case _:
+            pass
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(1_024)
 def write_label(label: Label) -> bytes:
     return encode(Label, label)
 
@@ -114,6 +143,7 @@ def put_event(db: apsw.Connection, pos: int, seq: int, event: Event, turn: TurnI
         ),
     )  # fmt: skip
     put_payload(db, pos, encode(Body, event.body), micros(event.received_at))
+    _refer(db, pos, event.body)
 
 
 def read_event(row: tuple[Any, ...]) -> Event:
@@ -139,6 +169,7 @@ def put_step(db: apsw.Connection, pos: int, step: Step) -> None:
         (pos, step.turn, step.n, step.body.kind, step.space, step.principal, step.agent, write_label(step.label), at, step.schema),
     )
     put_payload(db, pos, encode(StepBody, step.body), at)
+    _refer(db, pos, step.body)
 
 
 def read_step(row: tuple[Any, ...]) -> Step:

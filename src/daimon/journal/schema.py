@@ -35,7 +35,7 @@ MIGRATIONS: tuple[str, ...] = (
 
     CREATE TABLE intake_keys (
         space TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
-        event TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+        event TEXT NOT NULL, at INTEGER NOT NULL,
         PRIMARY KEY (space, source, key)) WITHOUT ROWID;
 
     CREATE TABLE payloads (
@@ -76,6 +76,7 @@ MIGRATIONS: tuple[str, ...] = (
         pos INTEGER PRIMARY KEY,
         key TEXT NOT NULL UNIQUE,
         space TEXT NOT NULL, conversation TEXT NOT NULL, turn TEXT NOT NULL, channel TEXT NOT NULL, dest TEXT NOT NULL,
+        is_event INTEGER NOT NULL,
         label BLOB, created_at INTEGER NOT NULL, schema INTEGER NOT NULL, state TEXT NOT NULL, boot TEXT,
         attempts INTEGER NOT NULL DEFAULT 0, retry_at INTEGER, note TEXT NOT NULL DEFAULT '');
     CREATE INDEX outbox_open ON outbox (pos) WHERE state IN ('queued', 'sending');

@@ -33,6 +33,7 @@ from daimon.abi.ports import (
     Clock,
     Count,
     Cursor,
+    Damaged,
     DeadLetter,
     Delivery,
     Due,
@@ -56,6 +57,9 @@ from daimon.journal.writer import Writer, explain
 
 T = TypeVar("T")
 READERS = 2
+BUSY_MS = 10_000
+MOST_TRIES = 5
+"""How long a lock of somebody else (a backup, a curious shell) is waited for."""
 
 
 class SqliteJournal:
@@ -65,7 +69,7 @@ class SqliteJournal:
         self._clock = clock
         self._ids = ids
         self._boot = ids.new("b")
-        self._positions = count(_last_position(connection) + 1)
+        self._positions = count(last_position(connection) + 1)
         self._loop = asyncio.get_running_loop()
         self._committed = asyncio.Event()
         self._writer = Writer(connection, self._tell_readers)
@@ -100,7 +104,7 @@ class SqliteJournal:
 
     # -- Journal
 
-    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet | Damaged:
         return await self._writer.run(lambda db: work.claim(db, self._now(), conversation, worker, ttl_s, pins))
 
     async def renew(self, claim: Claim, ttl_s: float) -> Noticed:
@@ -169,6 +173,7 @@ class SqliteJournal:
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
         erased = await self._writer.run(lambda db: archive.erase(db, self._now(), turn, reason))
         await self._writer.run(lambda db: blobs.collect(db, self._clock.now()))
+        await self._writer.alone(_truncate_log)
         return erased
 
     async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
@@ -240,6 +245,7 @@ def prepare(path: Path) -> apsw.Connection:
         )
     try:
         connection = apsw.Connection(str(path))
+        connection.set_busy_timeout(BUSY_MS)
         _check_identity(path, connection)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
@@ -248,6 +254,7 @@ def prepare(path: Path) -> apsw.Connection:
         connection.pragma("wal_autocheckpoint", 4_000)
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         _migrate(path, connection)
+        last_position(connection)  # reads where damage would hurt first
     except apsw.Error as error:
         failure = explain(error)
         raise type(failure)(f"{path}: {failure}") from error
@@ -277,8 +284,15 @@ def _migrate(path: Path, connection: apsw.Connection) -> None:
         connection.execute("COMMIT")
 
 
-def _last_position(connection: apsw.Connection) -> int:
+def last_position(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
+
+
+def _truncate_log(connection: apsw.Connection) -> None:
+    """Empties the write-ahead log: what was erased must not stay readable in it."""
+    for _ in range(MOST_TRIES):
+        if connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0):
+            return
 
 
 def _write_marker(marker: Path) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import apsw
 
-from daimon.abi.errors import Fenced
+from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.ids import Conversation, TurnId
-from daimon.abi.ports import Blob, Busy, Claim, Ended, Idle, More, Noticed, NotYet, Parked, Released
-from daimon.abi.step import Asked, Happened, Received, Replied, Started, Step, Wait
+from daimon.abi.ports import Blob, Busy, Claim, Damaged, Ended, Idle, More, Noticed, NotYet, Parked, Released
+from daimon.abi.step import Answered, Asked, Happened, ModelFailed, Received, Replied, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal import outbox, timers
@@ -39,29 +39,42 @@ from daimon.journal.rows import (
     write_label,
 )
 
+PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
+"""What shows that a turn got further, as against decisions about it."""
 
-def claim(db: apsw.Connection, now: Now, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+MOST_NEWER = 16
+"""How many of the events that wait behind a turn it is shown at once."""
+
+
+def claim(
+    db: apsw.Connection, now: Now, conversation: Conversation, worker: str, ttl_s: float, pins: Pins
+) -> Claim | Busy | Idle | NotYet | Damaged:
     if _is_held(db, now, conversation):
         return Busy()
     turn = _next_turn(db, now, conversation, pins)
     if turn is None:
         return _idle(db, conversation)
+    try:
+        event = read_event(db.execute(EVENT + " WHERE e.id = ?", (turn.event,)).get)
+        steps = tuple(read_step(row) for row in db.execute(STEP + " WHERE s.turn = ? ORDER BY s.n", (turn.id,)))
+    except JournalDamaged as damage:
+        return _set_aside(db, now, turn, damage)
     attempts: int = db.execute("UPDATE turns SET attempts = attempts + 1 WHERE id = ? RETURNING attempts", (turn.id,)).get
     epoch: int = db.execute(
         "UPDATE conversations SET epoch = epoch + 1, holder = ?, boot = ?, lease_until = ? WHERE space = ? AND name = ? RETURNING epoch",
         (worker, now.boot, now.monotonic + ttl_s, conversation.space, conversation.name),
     ).get
     return Claim(
-        conversation=conversation,
-        worker=worker,
-        epoch=epoch,
-        turn=turn,
-        event=read_event(db.execute(EVENT + " WHERE e.id = ?", (turn.event,)).get),
-        steps=tuple(read_step(row) for row in db.execute(STEP + " WHERE s.turn = ? ORDER BY s.n", (turn.id,))),
-        arrived=_arrived(db, conversation, turn.id),
-        attempts=attempts,
+        conversation=conversation, worker=worker, epoch=epoch, turn=turn, event=event, steps=steps,
+        arrived=_arrived(db, conversation, turn.id), attempts=attempts,
         is_stopped=bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (turn.id,)).get),
-    )
+    )  # fmt: skip
+
+
+def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged) -> Damaged:
+    db.execute("UPDATE turns SET state = 'failed', ending = 'failed', ended_at = ? WHERE id = ?", (micros(now.at), turn.id))
+    db.execute("UPDATE events SET taken = ? WHERE turn = ? AND taken = ?", (LATE, turn.id, WAITING))
+    return Damaged(turn.id, str(damage))
 
 
 def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
@@ -140,15 +153,25 @@ def _next_turn(db: apsw.Connection, now: Now, conversation: Conversation, pins: 
     ).fetchone()
     if interrupted is not None:
         return _resume(db, read_turn(interrupted))
-    for row in db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 ORDER BY e.seq", where).fetchall():
+    while (
+        row := db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 ORDER BY e.seq LIMIT 1", where).get
+    ) is not None:
         event = read_event(row)
-        if event.resolves is None:
+        if event.resolves is None and not _is_orphan(db, event):
             return _open_turn(db, now, event, pins)
-        parked = db.execute(TURN + " WHERE id = ? AND state = 'parked'", (event.resolves.turn,)).get
+        parked = db.execute(TURN + " WHERE id = ? AND state = 'parked'", (event.resolves.turn if event.resolves else None,)).get
         if parked is not None:
             return _resume(db, read_turn(parked))
         db.execute("UPDATE events SET taken = ? WHERE id = ?", (LATE, event.id))
     return None
+
+
+def _is_orphan(db: apsw.Connection, event: Event) -> bool:
+    """Work for a turn that was stopped, or gave up, before the work began."""
+    if event.parent is None:
+        return False
+    ending = db.execute("SELECT ending FROM turns WHERE id = ?", (event.parent.turn,)).get
+    return ending is not None and Ending(ending).stops_children
 
 
 def _resume(db: apsw.Connection, turn: Turn) -> Turn:
@@ -198,7 +221,8 @@ def _append(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], 
         put_step(db, positions[step.n], step)
         _apply(db, now, claim, step)
     if steps:
-        db.execute("UPDATE turns SET next_n = ?, attempts = 0 WHERE id = ?", (expected, claim.turn.id))
+        is_progress = any(isinstance(step.body, PROGRESS) for step in steps)
+        db.execute("UPDATE turns SET next_n = ?, attempts = IIF(?, 0, attempts) WHERE id = ?", (expected, is_progress, claim.turn.id))
     for blob in blobs:
         _put_rope(db, now, blob, _referrer(steps, positions, blob))
 
@@ -247,7 +271,9 @@ def _notice(db: apsw.Connection, claim: Claim) -> Noticed:
     where = (claim.conversation.space, claim.conversation.name)
     if not db.execute("SELECT 1 FROM events WHERE space = ? AND conversation = ? AND taken = 0 LIMIT 1", where).get:
         return Noticed(is_stopped)
-    newer = db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq", where)
+    newer = db.execute(
+        EVENT + f" WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq LIMIT {MOST_NEWER}", where
+    )
     return Noticed(is_stopped, _arrived(db, claim.conversation, claim.turn.id), tuple(read_event(row) for row in newer))
 
 
@@ -273,7 +299,7 @@ def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
         outbox.say(db, now, claim, claim.event.reply_to, end)
     if claim.turn.parent is not None:
         outbox.report(db, now, claim, end)
-    if end.ending in (Ending.STOPPED, Ending.INTERRUPTED, Ending.FAILED, Ending.LIMIT):
+    if end.ending.stops_children:
         outbox.stop_children(db, now, claim)
 
 

@@ -1,7 +1,9 @@
 """The one writer: a thread that owns the write connection and commits in groups.
 
-Coroutines hand it small functions of the connection; it runs all that have queued up inside one transaction, each in a savepoint
-of its own, commits once (one fsync), and only then tells the callers. So a returned `run` means: on disk.
+Coroutines hand it small functions of the connection; it runs all that have queued up inside one transaction, commits once (one
+fsync), and only then tells the callers. So a returned `run` means: on disk. A function may be run twice, the first time for
+nothing: when one of a group refuses, the group is rolled back and run again, each in a savepoint of its own. Refusals are rare,
+savepoints are not free.
 
 The invariant: no caller hears of success before the commit, and a refusal of one (`DaimonError`) does not touch its
 neighbours. When the commit itself fails, nobody's work counts. Lack of space is a refusal (`JournalFull`): the transaction
@@ -14,6 +16,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -43,19 +46,22 @@ FATAL = (
 @dataclass(frozen=True, slots=True)
 class _Job:
     work: Work
-    loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
+    is_alone: bool = False
 
 
 class Writer:
     def __init__(self, connection: apsw.Connection, on_commit: Callable[[], None]) -> None:
         self._connection = connection
         self._on_commit = on_commit
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._gathered: list[_Job] = []
+        self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._failure: JournalFailed | None = None
+        self._is_closed = False
         self.commits = 0
-        self.stopped: asyncio.Future[JournalFailed] = asyncio.get_running_loop().create_future()
+        """How many transactions wrote something."""
         self._loop = asyncio.get_running_loop()
+        self.stopped: asyncio.Future[JournalFailed] = self._loop.create_future()
         self._thread = threading.Thread(target=self._serve, name="journal-writer", daemon=True)
         self._thread.start()
 
@@ -63,62 +69,82 @@ class Writer:
         """Runs `work` in the next transaction and returns its result when that is on disk."""
         if self._failure:
             raise self._failure
-        loop = asyncio.get_running_loop()
-        job = _Job(work, loop, loop.create_future())
-        self._jobs.put(job)
-        result: T = await job.future
-        return result
+        if self._is_closed:
+            raise JournalStopped("the journal is closed")
+        future: asyncio.Future[T] = self._loop.create_future()
+        if not self._gathered:
+            self._loop.call_soon(self._hand_over)  # all that this round of the loop brings goes over at once
+        self._gathered.append(_Job(work, future))
+        return await future
+
+    async def alone(self, work: Callable[[apsw.Connection], None]) -> None:
+        """Runs `work` on the connection outside of any transaction, after all that was handed over before."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._hand_over()
+        self._jobs.put([_Job(work, future, is_alone=True)])
+        await future
 
     async def close(self) -> None:
+        self._is_closed = True
+        self._hand_over()
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
+    def _hand_over(self) -> None:
+        if self._gathered:
+            gathered, self._gathered = self._gathered, []
+            self._jobs.put(gathered)
+
     def _serve(self) -> None:
         while (batch := self._next_batch()) is not None:
-            if self._failure:
-                _tell([(job, None, self._failure) for job in batch])
-            else:
-                _tell(self._commit(batch))
-        _tell([(job, None, JournalStopped("the journal is closed")) for job in self._leftover()])
+            alone = [job for job in batch if job.is_alone]
+            together = [job for job in batch if not job.is_alone]
+            if together:
+                self._tell([(job, None, self._failure) for job in together] if self._failure else self._commit(together))
+            self._tell([self._by_itself(job) for job in alone])
 
     def _next_batch(self) -> list[_Job] | None:
-        batch: list[_Job] = []
-        item = self._jobs.get()
-        while item is not None:
-            batch.append(item)
-            if len(batch) == MOST_PER_COMMIT or self._jobs.empty():
-                return batch
-            item = self._jobs.get()
-        if batch:
-            self._jobs.put(None)
-            return batch
-        return None
-
-    def _leftover(self) -> list[_Job]:
-        left: list[_Job] = []
-        while not self._jobs.empty():
-            if (job := self._jobs.get()) is not None:
-                left.append(job)
-        return left
+        """Everything that waits, up to a limit. None when the writer is closed."""
+        batch = self._jobs.get()
+        while batch is not None and len(batch) < MOST_PER_COMMIT and not self._jobs.empty():
+            more = self._jobs.get()
+            if more is None:
+                self._jobs.put(None)
+                break
+            batch += more
+        return batch
 
     def _commit(self, batch: list[_Job]) -> "list[_Told]":
-        connection = self._connection
-        told: list[_Told] = []
-        before = connection.total_changes()
+        before = self._connection.total_changes()
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for job in batch:
-                told.append(_attempt(connection, job))
-            connection.execute("COMMIT")
+            try:
+                told = self._transaction(batch, _run)
+            except FATAL:
+                raise
+            except Exception:  # noqa: BLE001 - whoever it was is found, and told, the second time
+                self._roll_back()
+                told = self._transaction(batch, _run_alone)
         except apsw.Error as error:
             self._roll_back()
             failure = explain(error)
             if not isinstance(failure, JournalFull):
                 self._stop(failure)
             return [(job, None, failure) for job in batch]
-        if connection.total_changes() > before:
+        if self._connection.total_changes() > before:
             self.commits += 1
             self._on_commit()
+        return told
+
+    def _by_itself(self, job: _Job) -> "_Told":
+        try:
+            return job, job.work(self._connection), None
+        except apsw.Error as error:
+            return job, None, explain(error)
+
+    def _transaction(self, batch: list[_Job], run: "Callable[[apsw.Connection, _Job], _Told]") -> "list[_Told]":
+        self._connection.execute("BEGIN IMMEDIATE")
+        told = [run(self._connection, job) for job in batch]
+        self._connection.execute("COMMIT")
         return told
 
     def _roll_back(self) -> None:
@@ -127,6 +153,10 @@ class Writer:
                 self._connection.execute("ROLLBACK")
         except apsw.Error as error:
             self._stop(explain(error))
+
+    def _tell(self, told: "list[_Told]") -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody is left to hear it
+            self._loop.call_soon_threadsafe(_settle, told)
 
     def _stop(self, failure: JournalFailed) -> None:
         if self._failure is None:
@@ -137,7 +167,11 @@ class Writer:
 _Told = tuple[_Job, Any, BaseException | None]
 
 
-def _attempt(connection: apsw.Connection, job: _Job) -> _Told:
+def _run(connection: apsw.Connection, job: _Job) -> _Told:
+    return job, job.work(connection), None
+
+
+def _run_alone(connection: apsw.Connection, job: _Job) -> _Told:
     connection.execute("SAVEPOINT job")
     try:
         result = job.work(connection)
@@ -149,13 +183,6 @@ def _attempt(connection: apsw.Connection, job: _Job) -> _Told:
         return job, None, refusal
     connection.execute("RELEASE job")
     return job, result, None
-
-
-def _tell(told: list[_Told]) -> None:
-    for loop in {job.loop for job, _, _ in told}:
-        mine = [t for t in told if t[0].loop is loop]
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, mine)
 
 
 def _settle(told: list[_Told]) -> None:

@@ -8,13 +8,25 @@ of the turn that it came from, never from the world.
 import asyncio
 from dataclasses import dataclass
 
+from daimon.abi.errors import ToolFailed
 from daimon.abi.step import Happened, Intended, Started
+from daimon.abi.tool import Effect
 from daimon.kernel import asking
 from daimon.kernel.calls import call_for
-from daimon.kernel.dispatch import Dispatch, How, refused
+from daimon.kernel.dispatch import UNCLEAR, Dispatch, How, refused
 from daimon.kernel.log import Log
 from daimon.kernel.record import Record
+from daimon.kernel.recovery import what_happened
 from daimon.kernel.running import Running, Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A call of which nobody knows whether it took effect: a question to the owner."""
+
+    intent: int
+    intended: Intended
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,42 +37,69 @@ class Acting:
     async def act(self, running: Running, intents: tuple[int, ...]) -> None:
         log = running.log
         await log.commit()
+        if log.progress.is_stopped:
+            _cancelled(log, intents, "the turn was stopped before this began")
+            raise Stopped
         tasks = {asyncio.ensure_future(self._run(log, n)): n for n in intents}
         try:
             await running.unless_stopped(_gather(log, set(tasks)))
         except Stopped:
-            _cancelled(log, intents)
+            _cancelled(log, intents, "the turn was stopped while this ran; it may or may not have taken effect")
             raise
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    async def _run(self, log: Log, n: int) -> Happened | Started:
+    async def _run(self, log: Log, n: int) -> Happened | Started | Doubt:
         intended = log.progress.intent(n)
         assert isinstance(intended, Intended)
         if log.claim.turn.effects == "record":
             return await self.record.outcome(log.claim.turn, n, intended)
         how: How = "reran" if n in log.progress.rerun else "ran"
-        return await self.dispatch.run(n, intended, call_for(log, n), how)
+        outcome = await self.dispatch.run(n, intended, call_for(log, n), how)
+        if isinstance(outcome, Happened) and outcome.code in UNCLEAR:
+            return await self._settled(log, n, intended, outcome)
+        return outcome
+
+    async def _settled(self, log: Log, n: int, intended: Intended, unclear: Happened) -> Happened | Doubt:
+        """After a time-out or a crash of the tool nobody knows whether it took effect. The same rules as after a crash of ours."""
+        match intended.effect:
+            case Effect.PURE:
+                return unclear
+            case Effect.IDEMPOTENT:
+                again = await self.dispatch.run(n, intended, call_for(log, n), "reran")
+                return (
+                    again
+                    if isinstance(again, Happened) and again.code not in UNCLEAR
+                    else Doubt(n, intended, "A second try failed as well.")
+                )
+            case Effect.VERIFIABLE:
+                try:
+                    return await self.dispatch.verify(n, intended, call_for(log, n)) or unclear
+                except ToolFailed as silent:
+                    return Doubt(n, intended, f"Asking whether it did failed: {silent}")
+            case Effect.UNSAFE:
+                return Doubt(n, intended, "It cannot be repeated safely.")
 
 
-async def _gather(log: Log, tasks: "set[asyncio.Future[Happened | Started]]") -> None:
+async def _gather(log: Log, tasks: "set[asyncio.Future[Happened | Started | Doubt]]") -> None:
     while tasks:
         done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for outcome in sorted((task.result() for task in done), key=lambda o: o.intent):
-            if isinstance(outcome, Started):
-                log.add(asking.announce(log, outcome))
-            else:
-                log.add(outcome, log.progress.label.joined(outcome.result.label))
+            match outcome:
+                case Started():
+                    log.add(asking.announce(log, outcome))
+                case Happened():
+                    log.add(outcome, log.progress.label.joined(outcome.result.label))
+                case Doubt(intent, intended, why):
+                    asking.ask(log, what_happened(intended, why), about=intent)
         if tasks:
             await log.commit()
 
 
-def _cancelled(log: Log, intents: tuple[int, ...]) -> None:
+def _cancelled(log: Log, intents: tuple[int, ...], why: str) -> None:
     for n in intents:
         intended = log.progress.intent(n)
         if intended is not None and not log.progress.is_settled(n) and log.progress.started(n) is None:
-            log.add(
-                refused(n, intended, "cancelled", "the turn was stopped while this ran; it may or may not have taken effect", "cancelled")
-            )
+            log.add(refused(n, intended, "cancelled", why, "cancelled"))

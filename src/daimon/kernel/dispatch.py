@@ -9,22 +9,29 @@ on. Only cancellation passes through.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
 
+from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Text, ToolCall, ToolResult
+from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
-from daimon.abi.step import Gate, Happened, Intended, Started
+from daimon.abi.step import Gate, Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Effect, Manifest, Pending, Result, Tool
 from daimon.kernel import render
+from daimon.kernel.containment import contained
 
 T = TypeVar("T")
+S = TypeVar("S", Happened, Started)
 CANCEL_GRACE_S = 1.0
+TIMEOUT, CRASHED = "timeout", "crashed"
+UNCLEAR = frozenset({TIMEOUT, CRASHED})
+"""Codes after which nobody knows whether the call took effect."""
 UNKNOWN_MANIFEST = ""
 KERNEL = Label.of(Origin(Author.SERVICE, "kernel"))
 How = Literal["ran", "reran", "verified", "answered", "refused", "recorded", "cancelled"]
@@ -80,14 +87,20 @@ class Dispatch:
         try:
             tool, arguments = self._prepare(intended)
             await self._limit(tool.manifest)
-            outcome = await _within(tool.manifest.timeout_s, tool.run(arguments, call))
         except ToolFailed as failed:
-            return self._failed(n, intended, failed, started)
-        except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything
-            return self._failed(n, intended, ToolFailed("crashed", f"{intended.tool} raised {type(bug).__name__}: {bug}"), started)
-        if isinstance(outcome, Pending):
-            return Started(n, outcome.handle, outcome.question, outcome.until, outcome.operations)
-        return self._finished(n, intended, tool.manifest, outcome, started, how)
+            return self._failed(n, intended, failed, KERNEL, started)
+        try:
+            outcome = await _within(tool.manifest.timeout_s, tool.run(arguments, call))
+            if isinstance(outcome, Pending):
+                return _started(n, outcome)
+            return self._finished(n, intended, tool.manifest, outcome, started, how)
+        except Overdue as overdue:
+            return self._failed(n, intended, overdue, KERNEL, started)
+        except ToolFailed as failed:
+            return self._failed(n, intended, failed, _label(tool.manifest, intended), started)
+        except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything, and return anything
+            crashed = ToolFailed(CRASHED, f"{intended.tool} raised {type(bug).__name__}: {bug}")
+            return self._failed(n, intended, crashed, _label(tool.manifest, intended), started)
 
     async def verify(self, n: int, intended: Intended, call: Call) -> Happened | None:
         """Did it happen before the crash? Raises ToolFailed when the world gives no answer."""
@@ -95,11 +108,18 @@ class Dispatch:
         tool, arguments = self._prepare(intended)
         try:
             found = await _within(tool.manifest.timeout_s, tool.verify(arguments, call))
+            return None if found is None else self._finished(n, intended, tool.manifest, found, started, "verified")
         except ToolFailed:
             raise
         except Exception as bug:
-            raise ToolFailed("crashed", f"verifying {intended.tool} raised {type(bug).__name__}: {bug}") from bug
-        return None if found is None else self._finished(n, intended, tool.manifest, found, started, "verified")
+            raise ToolFailed(CRASHED, f"verifying {intended.tool} raised {type(bug).__name__}: {bug}") from bug
+
+    def is_changed(self, intended: Intended) -> bool:
+        """Is the tool gone, or another one than when the call was decided?"""
+        try:
+            return self.tools.hash_of(intended.tool) != intended.manifest
+        except BadInput:
+            return True
 
     def _prepare(self, intended: Intended) -> tuple[Tool, dict[str, JsonValue]]:
         try:
@@ -120,22 +140,23 @@ class Dispatch:
 
     def _finished(self, n: int, intended: Intended, manifest: Manifest, result: Result, started: float, how: How) -> Happened:
         text, code = render.success(result.data, manifest.max_result_bytes)
-        label = result.labels.get("") or Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments)))
-        fields = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
-        fields |= {f: known for f, known in result.labels.items() if f}
-        return Happened(
+        label = result.labels.get("") or _label(manifest, intended)
+        labels = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
+        labels |= {f: known for f, known in result.labels.items() if f}
+        happened = Happened(
             n,
-            ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *fields.values()]), fields),
+            ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *labels.values()]), labels),
             code,
             how,
             result.operations,
             result.touched,
             self._took_ms(started),
         )
+        return _readable(happened)
 
-    def _failed(self, n: int, intended: Intended, failed: ToolFailed, started: float) -> Happened:
-        outcome = refused(n, intended, failed.reason, str(failed), "ran", failed.retryable)
-        return replace(outcome, duration_ms=self._took_ms(started))
+    def _failed(self, n: int, intended: Intended, failed: ToolFailed, label: Label, started: float) -> Happened:
+        outcome = refused(n, intended, clean(failed.reason), str(failed), "ran", failed.retryable)
+        return replace(outcome, result=replace(outcome.result, label=label), duration_ms=self._took_ms(started))
 
     def _took_ms(self, started: float) -> float:
         return round((self.clock.monotonic() - started) * 1000, 3)
@@ -167,9 +188,28 @@ def _source(manifest: Manifest, arguments: JsonValue) -> str:
     return source
 
 
-async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, or ToolFailed when it takes too long. One that ignores its cancellation is left behind."""
-    task = asyncio.ensure_future(work)
+def _label(manifest: Manifest, intended: Intended) -> Label:
+    return Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments)))
+
+
+def _started(n: int, pending: Pending) -> Started:
+    return _readable(Started(n, pending.handle, pending.question, pending.until, pending.operations))
+
+
+def _readable(body: S) -> S:
+    """What a tool handed over, if it can be written and read back; a naive time or a broken text raises here, not at the next start."""
+    if decode(StepBody, encode(StepBody, body)) != body:
+        raise ValueError("what it returned does not read back as it was written")
+    return body
+
+
+class Overdue(ToolFailed):
+    """No result in time; nobody knows whether it took effect."""
+
+
+async def _within(seconds: float, work: Awaitable[T]) -> T:
+    """The result of `work`, or Overdue. Work that ignores its cancellation is left behind."""
+    task = asyncio.ensure_future(contained(work))
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -180,4 +220,4 @@ async def _within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
         return task.result()
     task.cancel()
     await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
-    raise ToolFailed("timeout", f"no result within {seconds:g} s; it may or may not have taken effect", retryable=True)
+    raise Overdue(TIMEOUT, f"no result within {seconds:g} s; it may or may not have taken effect", retryable=True)

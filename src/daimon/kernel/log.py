@@ -7,9 +7,11 @@ tools run, {outcomes, decision} before the model is asked again.
 A full disk does not lose a turn: the write is tried again until there is room. Every other failure of the journal ends the process.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from daimon.abi.errors import JournalFull
 from daimon.abi.event import Event
@@ -34,6 +36,7 @@ class Log:
         self.progress = Progress(claim)
         self.arrived: tuple[Event, ...] = claim.arrived
         self.newer: tuple[Event, ...] = ()
+        self._written: list[Step] = list(claim.steps)
         self._steps: list[Step] = []
         self._blobs: list[Blob] = []
 
@@ -58,20 +61,30 @@ class Log:
 
     async def commit(self) -> None:
         if self._steps:
-            self.notice(await self._persist(lambda: self._journal.record(self.claim, self._steps, self._blobs)))
-            self._publish()
+            await _to_the_end(self._commit(tuple(self._steps), tuple(self._blobs)))
 
     async def finish(self, ending: Ending, reply: tuple[Content, ...]) -> More | Released:
-        rest = Ended(ending, self.progress.label, reply)
-        left = await self._persist(lambda: self._journal.finish(self.claim, self._steps, rest, self._blobs))
-        self._publish()
+        left = await _to_the_end(self._rest(Ended(ending, self.progress.label, reply)))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, ending.state, ending))
         return left
 
     async def park(self, waits: Sequence[Wait]) -> More | Released:
-        left = await self._persist(lambda: self._journal.finish(self.claim, self._steps, Parked(tuple(waits)), self._blobs))
-        self._publish()
+        left = await _to_the_end(self._rest(Parked(tuple(waits))))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, State.PARKED))
+        return left
+
+    def restarted(self) -> "Log":
+        """A log that knows only what is on disk: for ending a turn whose last steps could not be written."""
+        return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)))
+
+    async def _commit(self, steps: tuple[Step, ...], blobs: tuple[Blob, ...]) -> None:
+        self.notice(await self._persist(lambda: self._journal.record(self.claim, steps, blobs)))
+        self._publish(steps)
+
+    async def _rest(self, rest: Ended | Parked) -> More | Released:
+        steps, blobs = tuple(self._steps), tuple(self._blobs)
+        left = await self._persist(lambda: self._journal.finish(self.claim, steps, rest, blobs))
+        self._publish(steps)
         return left
 
     def notice(self, noticed: Noticed) -> None:
@@ -85,10 +98,21 @@ class Log:
             except JournalFull:
                 await self._clock.sleep(FULL_RETRY_S)
 
-    def _publish(self) -> None:
+    def _publish(self, steps: tuple[Step, ...]) -> None:
+        self._written += steps
+        self._steps, self._blobs = self._steps[len(steps) :], []
         conversation, turn = self.claim.conversation, self.claim.turn.id
-        for step in self._steps:
+        for step in steps:
             self._feed.publish(Recorded(conversation, step))
             if isinstance(step.body, Replied):
                 self._feed.publish(Cost(conversation, turn, step.body.usage))
-        self._steps, self._blobs = [], []
+
+
+async def _to_the_end(write: Coroutine[Any, Any, T]) -> T:
+    """A write cannot be taken back: whoever is cancelled during one waits for it, and is cancelled then."""
+    task = asyncio.ensure_future(write)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise

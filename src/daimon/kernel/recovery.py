@@ -31,6 +31,14 @@ async def settle(log: Log, dispatch: Dispatch, pins: Pins) -> None:
 
 async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> None:
     effect = intended.effect if log.claim.turn.effects == "world" else Effect.PURE
+    if effect is not Effect.PURE and dispatch.is_changed(intended):
+        asking.ask(log, what_happened(intended, "Its tool was updated or removed meanwhile."), about=n)
+    else:
+        await _by_effect(log, dispatch, n, intended, effect)
+    log.progress.in_doubt.discard(n)
+
+
+async def _by_effect(log: Log, dispatch: Dispatch, n: int, intended: Intended, effect: Effect) -> None:
     match effect:
         case Effect.PURE | Effect.IDEMPOTENT:
             log.progress.rerun.add(n)
@@ -38,20 +46,19 @@ async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> N
             try:
                 happened = await dispatch.verify(n, intended, call_for(log, n))
             except ToolFailed as unclear:
-                asking.ask(log, _what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
+                asking.ask(log, what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
             else:
                 if happened is not None:
                     log.add(happened, log.progress.label.joined(happened.result.label))
                 else:
                     log.progress.rerun.add(n)
         case Effect.UNSAFE:
-            asking.ask(log, _what_happened(intended, "It cannot be repeated safely."), about=n)
-    log.progress.in_doubt.discard(n)
+            asking.ask(log, what_happened(intended, "It cannot be repeated safely."), about=n)
 
 
-def _what_happened(intended: Intended, why: str) -> Question:
+def what_happened(intended: Intended, why: str) -> Question:
     return Question(
-        f"I was cut off while calling {intended.tool}, and do not know whether it took effect. {why} "
+        f"I was cut off while calling {intended.tool} and do not know whether it took effect. {why} "
         "Answer `leave` to go on without it, `done` if it did happen, `allow` to run it (again).",
         ("leave", "done", "allow"),
         "outcome",

@@ -9,6 +9,8 @@ import json
 
 from pydantic import JsonValue
 
+from daimon.abi.plain import clean
+
 
 def success(data: JsonValue, most_bytes: int) -> tuple[str, str]:
     """The text, and an error code if the data cannot be shown at all."""
@@ -26,8 +28,3 @@ def success(data: JsonValue, most_bytes: int) -> tuple[str, str]:
 
 def failure(code: str, message: str, retryable: bool = False) -> str:
     return json.dumps({"ok": False, "error": {"code": code, "message": clean(message), "retryable": retryable}}, ensure_ascii=False)
-
-
-def clean(text: str) -> str:
-    """Lone surrogates, which no encoding can write, become replacement characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -15,9 +15,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from daimon.abi.errors import Fenced, JournalFailed, JournalFull
+from daimon.abi.event import Event, Stop
 from daimon.abi.ids import Conversation
-from daimon.abi.ports import Busy, Claim, Clock, Dispatcher, Done, Journal, More, Released, RetryAt
-from daimon.abi.turn import Pins, State
+from daimon.abi.plain import clean
+from daimon.abi.ports import Busy, Claim, Clock, Damaged, Dispatcher, Done, Idle, Journal, More, NotYet, Released, RetryAt
+from daimon.abi.turn import Ending, Pins, State
 from daimon.kernel.feed import Changed, Feed
 from daimon.kernel.log import FULL_RETRY_S, Log
 from daimon.kernel.running import Running
@@ -47,11 +49,12 @@ class Scheduler:
             tasks.create_task(self._dispatcher.serve(self._handle, slots), name="dispatcher")
             tasks.create_task(self._sweep(), name="sweep")
 
-    async def wake(self, conversation: Conversation) -> None:
-        """Something was accepted for this conversation."""
-        if (running := self._running.get(conversation)) is not None:
+    async def wake(self, event: Event) -> None:
+        """This was accepted. A running turn is only disturbed by what may end it; it sees the rest with its next write."""
+        running = self._running.get(event.where)
+        if running is not None and (isinstance(event.body, Stop) or self._turns.newer == "interrupt"):
             running.nudged.set()
-        await self._dispatcher.wake(conversation)
+        await self._dispatcher.wake(event.where)
 
     def poke(self) -> None:
         """Something may be due earlier than the next sweep."""
@@ -71,11 +74,16 @@ class Scheduler:
     async def _handle(self, conversation: Conversation) -> Done | RetryAt:
         try:
             while not self._is_draining:
-                claim = await self._journal.claim(conversation, "local", self.ttl_s, self._pins())
-                if isinstance(claim, Busy):
-                    return RetryAt(self._clock.now() + timedelta(seconds=self.ttl_s))
-                if not isinstance(claim, Claim) or isinstance(await self._run(claim), Released):
-                    return Done()
+                match await self._journal.claim(conversation, "local", self.ttl_s, self._pins()):
+                    case Claim() as claim:
+                        if isinstance(await self._run(claim), Released):
+                            return Done()
+                    case Damaged(turn):
+                        self._feed.publish(Changed(conversation, turn, State.FAILED, Ending.FAILED))
+                    case Busy():
+                        return RetryAt(self._clock.now() + timedelta(seconds=self.ttl_s))
+                    case Idle() | NotYet():
+                        return Done()
         except JournalFull:
             return RetryAt(self._clock.now() + timedelta(seconds=FULL_RETRY_S))
         return Done()
@@ -94,18 +102,20 @@ class Scheduler:
         except JournalFailed:
             raise
         except Exception as bug:  # noqa: BLE001 - the turn supervisor: a bug ends one turn, not the system
-            return await self._give_up(claim, bug)
+            return await self._give_up(log, bug)
         finally:
             watcher.cancel()
-            with suppress(asyncio.CancelledError):
-                await watcher
+            await asyncio.wait({watcher})
             del self._running[claim.conversation]
             self.poke()
 
-    async def _give_up(self, claim: Claim, bug: Exception) -> More | Released:
-        fresh = await self._journal.claim(claim.conversation, "local", self.ttl_s, self._pins())
-        log = Log(self._journal, self._clock, self._feed, claim if not isinstance(fresh, Claim) else fresh)
-        return await self._turns.give_up(log, f"an error in Daimon itself: {type(bug).__name__}: {bug}")
+    async def _give_up(self, log: Log, bug: Exception) -> More | Released:
+        try:
+            return await self._turns.give_up(log.restarted(), f"an error in Daimon itself: {clean(f'{type(bug).__name__}: {bug}')}")
+        except JournalFailed:
+            raise
+        except Exception:  # noqa: BLE001 - fenced, or broken twice: the next claim sees it again, and gives it up after a while
+            return Released()
 
     async def _watch(self, running: Running) -> None:
         while True:

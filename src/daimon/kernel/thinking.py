@@ -6,18 +6,20 @@ reply, together with it.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.message import ToolCall
+from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Delta, Model, Reply, Request, Router
+from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
 from daimon.abi.step import Intended, ModelFailed, Replied
 from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.calls import call_for
+from daimon.kernel.containment import contained
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
@@ -26,6 +28,7 @@ from daimon.kernel.running import Running
 FIXED_CHUNKS = 2
 """The first chunks of a request, system text and tools, hold nobody's words."""
 BACKOFF_S = 0.25
+MOST_NAME = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +70,13 @@ class Thinking:
 
     async def _stream(self, log: Log, model: Model, request: Request) -> Reply:
         offset, step = 0, log.progress.next_n
-        pieces = model.stream(request)
         try:
+            pieces = model.stream(request)
             while True:
                 async with asyncio.timeout(self.timeout_s):
-                    piece = await anext(pieces)
+                    piece = await contained(anext(pieces))
                 if isinstance(piece, Reply):
-                    return piece
+                    return keepable(piece)
                 self._show(log, step, offset, piece)
                 offset += len(piece.text)
         except TimeoutError:
@@ -82,11 +85,28 @@ class Thinking:
             raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete") from None
         except ProviderFailed:
             raise
-        except Exception as bug:  # a third party's client may raise anything
-            raise ProviderFailed("crashed", f"{model.name} raised {type(bug).__name__}: {bug}") from bug
+        except Exception as bug:
+            raise ProviderFailed("crashed", clean(f"{model.name} raised {type(bug).__name__}: {bug}")) from bug
 
     def _show(self, log: Log, step: int, offset: int, piece: Delta) -> None:
         self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))
+
+
+def keepable(reply: Reply) -> Reply:
+    """The reply with nothing in it that could be written and not be read again. A model may send anything."""
+    return replace(reply, parts=tuple(_keepable(part) for part in reply.parts))
+
+
+def _keepable(part: Part) -> Part:
+    match part:
+        case Text(text):
+            return Text(clean(text))
+        case Reasoning(text):
+            return replace(part, text=clean(text))
+        case ToolCall(call, tool, arguments):
+            return ToolCall(clean(call)[:MOST_NAME], clean(tool)[:MOST_NAME], mended(arguments))
+        case _:
+            return part
 
 
 def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
-from daimon.abi.event import Address, Event, Fired, FromAgent, Late, Said, Stop
+from daimon.abi.event import INTERNAL, Address, Event, Fired, FromAgent, Late, Said, Stop
 from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.label import Author, Label, Origin
@@ -26,6 +26,7 @@ from daimon.abi.ports import (
     Clock,
     Count,
     Cursor,
+    Damaged,
     DeadLetter,
     Delivery,
     Due,
@@ -41,11 +42,12 @@ from daimon.abi.ports import (
     Released,
     Reminder,
 )
-from daimon.abi.step import Asked, Happened, Received, Started, Step, Wait
+from daimon.abi.step import Answered, Asked, Happened, ModelFailed, Received, Replied, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 OPEN = (State.RUNNING, State.PARKED)
+PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
 
 
 @dataclass(slots=True)
@@ -132,7 +134,7 @@ class MemoryJournal:
 
     # -- Journal
 
-    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet:
+    async def claim(self, conversation: Conversation, worker: str, ttl_s: float, pins: Pins) -> Claim | Busy | Idle | NotYet | Damaged:
         lease = self._leases.setdefault(conversation, _Lease())
         if lease.holder is not None and lease.until > self._clock.monotonic():
             return Busy()
@@ -243,7 +245,8 @@ class MemoryJournal:
         return data
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Tombstone, ...]:
-        await self.turn(turn)
+        if (await self.turn(turn)).ended_at is None:
+            raise BadInput(f"turn {turn} is not over; stop it before it is erased")
         now, erased = self._clock.now(), []
         for entry in self._events:
             if entry.turn == turn:
@@ -264,6 +267,8 @@ class MemoryJournal:
         copied = self._steps[at.turn][: at.n + 1]
         if len(copied) != at.n + 1:
             raise NotFound(f"turn {at.turn} has no step {at.n}")
+        if any(isinstance(step.body, Tombstone) for step in copied):
+            raise Erased(f"turn {at.turn} was erased; there is nothing left to fork")
         new = TurnId(self._ids.new("t"))
         forked = replace(
             original, id=new, conversation=f"fork/{new}", forked_from=at, effects=effects, parent=None, state=State.RUNNING, ending=None,
@@ -292,11 +297,12 @@ class MemoryJournal:
 
     async def sending(self, message: Outgoing) -> None:
         letter = self._letter(message)
-        letter.state, letter.message = "sending", replace(letter.message, attempts=letter.message.attempts + 1)
+        letter.state = "sending"
 
     async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
         letter = self._letter(message)
         letter.state, letter.retry_at = state, retry_at
+        letter.message = replace(letter.message, attempts=letter.message.attempts + 1)
 
     # -- inside
 
@@ -307,12 +313,16 @@ class MemoryJournal:
         for entry in self._events:
             if entry.is_taken or entry.event.where != conversation:
                 continue
-            if entry.turn is None:
+            if entry.turn is None and not self._is_orphan(entry.event):
                 return self._open(entry, pins)
-            if self._turns[entry.turn].state is State.PARKED:
+            if entry.turn is not None and self._turns[entry.turn].state is State.PARKED:
                 return self._resume(self._turns[entry.turn])
             entry.is_taken = True
         return None
+
+    def _is_orphan(self, event: Event) -> bool:
+        parent = None if event.parent is None else self._turns.get(event.parent.turn)
+        return parent is not None and parent.ending is not None and parent.ending.stops_children
 
     def _resume(self, turn: Turn) -> Turn:
         self._waits.pop(turn.id, None)
@@ -343,7 +353,8 @@ class MemoryJournal:
             raise Fenced(f"steps {[s.n for s in steps]} do not follow step {len(known) - 1}")
         for step in steps:
             known.append(step)
-            self._attempts[claim.turn.id] = 0
+            if isinstance(step.body, PROGRESS):
+                self._attempts[claim.turn.id] = 0
             self._apply(claim, step)
             self._announce(step.ref)
         for blob in blobs:
@@ -392,7 +403,7 @@ class MemoryJournal:
             late = Late({"ending": end.ending.value, "text": text}, end.ending not in (Ending.ANSWERED, Ending.SILENT))
             home = self._turns[turn.parent.turn].conversation
             self._post(claim, replace(self._internal(claim, f"{turn.id}:report", home, late, end.label), resolves=turn.parent))
-        if end.ending not in (Ending.ANSWERED, Ending.SILENT):
+        if end.ending.stops_children:
             for child in [t for t in self._turns.values() if t.parent is not None and t.parent.turn == turn.id and t.state in OPEN]:
                 stop = Stop(child.id, f"its parent {turn.id} ended")
                 self._post(claim, self._internal(claim, f"{turn.id}:stop:{child.id}", child.conversation, stop, turn.label))
@@ -426,12 +437,12 @@ class MemoryJournal:
     def _internal(self, claim: Claim, key: str, conversation: str, body: FromAgent | Late | Stop, label: Label) -> Event:
         now = self._clock.now()
         return Event(
-            id=EventId(self._ids.new("e")), source="daimon", key=Key(key), space=claim.turn.space, conversation=conversation,
+            id=EventId(self._ids.new("e")), source=INTERNAL, key=Key(key), space=claim.turn.space, conversation=conversation,
             principal=claim.turn.principal, agent=claim.turn.agent, body=body, label=label, occurred_at=now, received_at=now,
         )  # fmt: skip
 
     def _post(self, claim: Claim, event: Event) -> None:
-        self._send(claim, event.key, Address("daimon", event.conversation), event, event.label)
+        self._send(claim, event.key, Address(INTERNAL, event.conversation), event, event.label)
 
     def _send(self, claim: Claim, key: str, to: Address, content: Said | Event, label: Label) -> None:
         message = Outgoing(key=Key(key), conversation=claim.conversation, to=to, content=content, label=label, created_at=self._clock.now())

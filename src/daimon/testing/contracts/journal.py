@@ -28,6 +28,7 @@ from daimon.abi.ports import (
     Blob,
     Busy,
     Claim,
+    Damaged,
     DeadLetter,
     Ended,
     Eraser,
@@ -151,18 +152,20 @@ class JournalContract:
     async def test_an_expired_claim_is_taken_over_with_a_higher_epoch_and_the_same_steps(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
             first = await _begin(journal, clock)
-            await journal.record(first, [_step(clock, first, 0, Decided(Continue(), "1"))])
+            await journal.record(first, [_step(clock, first, 0, _happened(0))])
             await clock.advance(TTL_S + 1)
             second = _claimed(await journal.claim(A, "w2", TTL_S, PINS))
             assert second.epoch > first.epoch
             assert (second.turn.id, [s.n for s in second.steps], second.attempts) == (first.turn.id, [0], 1)
 
-    async def test_a_claim_counts_attempts_that_recorded_nothing(self) -> None:
+    async def test_a_claim_counts_attempts_that_got_no_further(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
-            await _begin(journal, clock)
-            for expected in (2, 3):
+            claim = await _begin(journal, clock)
+            for n, expected in enumerate((2, 3)):
+                await journal.record(claim, [_step(clock, claim, n, Decided(Continue(), "1"))])  # a decision alone is no progress
                 await clock.advance(TTL_S + 1)
-                assert _claimed(await journal.claim(A, "w", TTL_S, PINS)).attempts == expected
+                claim = _claimed(await journal.claim(A, "w", TTL_S, PINS))
+                assert claim.attempts == expected
 
     async def test_a_renewed_claim_is_not_taken_over(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
@@ -411,6 +414,13 @@ class JournalContract:
             assert (report.body, report.resolves) == (Late({"ending": "answered", "text": "an answer"}), StepRef(parent.turn.id, 0))
             assert _claimed(await journal.claim(A, "w1", TTL_S, PINS)).turn.id == parent.turn.id
 
+    async def test_work_for_a_turn_that_was_stopped_meanwhile_is_not_begun(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            parent = await _operate(journal, clock, Post(AgentId("scout"), "b", (Text("look"),)), finish=False)
+            await journal.finish(parent, [], Ended(Ending.STOPPED, owned("test")))
+            await _deliver_internal(journal)
+            assert await journal.claim(B, "w2", TTL_S, PINS) == Idle()
+
     async def test_the_end_of_a_stopped_turn_stops_its_children(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
             parent = await _operate(journal, clock, Post(AgentId("scout"), "b", (Text("look"),)), finish=False)
@@ -474,6 +484,34 @@ class JournalContract:
             assert isinstance((await journal.event(claim.event.id)).body, Tombstone)
             assert [m.content for m in await journal.outgoing(10)] == [None]
             assert await _raises(Erased, journal.get(blob.hash))
+
+    async def test_an_open_turn_is_not_erased(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            assert await _raises(BadInput, journal.erase_turn(claim.turn.id, "too early"))
+
+    async def test_erasing_one_turn_leaves_the_same_words_of_another(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            long = "the same long text " * 10_000
+            first = replace(_event(clock, "k1"), body=Said((Text(long),)))
+            await journal.accept(first)
+            await journal.accept(second := replace(_event(clock, "k2", B), body=Said((Text(long),))))
+            claim = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
+            await journal.finish(claim, [], DONE)
+            await journal.erase_turn(claim.turn.id, "the owner asked")
+            assert (await journal.event(second.id)).body == second.body
+            await journal.accept(third := replace(_event(clock, "k3"), body=Said((Text(long),))))
+            assert (await journal.event(third.id)).body == third.body
+
+    async def test_words_that_were_erased_can_be_said_again(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            long = "a long text " * 10_000
+            await journal.accept(replace(_event(clock, "k1"), body=Said((Text(long),))))
+            claim = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
+            await journal.finish(claim, [], DONE)
+            await journal.erase_turn(claim.turn.id, "the owner asked")
+            await journal.accept(again := replace(_event(clock, "k2"), body=Said((Text(long),))))
+            assert (await journal.event(again.id)).body == again.body
 
     async def test_an_erasure_is_a_change_that_readers_see(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
@@ -556,7 +594,7 @@ def _wait(claim: Claim, n: int) -> Parked:
     return Parked((Wait("answer", StepRef(claim.turn.id, n)),))
 
 
-def _claimed(claim: Claim | Busy | Idle | NotYet) -> Claim:
+def _claimed(claim: Claim | Busy | Idle | NotYet | Damaged) -> Claim:
     assert isinstance(claim, Claim), claim
     return claim
 

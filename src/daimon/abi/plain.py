@@ -1,0 +1,73 @@
+"""Values that can be written and read back as they were.
+
+JSON from a model or a stranger may hold what JSON cannot: lone surrogates, NaN, numbers of thousands of digits, nesting that
+no reader follows. It is checked or mended here, at the door, because a row that can be written but not read is worse than a
+refusal.
+"""
+
+import math
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+DEEPEST = 64
+MOST_BITS = 1_024
+SHOWN = 1_000
+
+
+def fault(value: JsonValue) -> str:
+    """Why this value cannot be kept; empty if it can. Never recurses, so hostile nesting cannot overflow the stack."""
+    for item, depth in _walk(value):
+        if depth > DEEPEST:
+            return f"it is nested more than {DEEPEST} levels deep"
+        if isinstance(item, float) and not math.isfinite(item):
+            return f"{item} is not a number that JSON knows"
+        if isinstance(item, int) and item.bit_length() > MOST_BITS:
+            return "a number has more digits than can be kept"
+        if isinstance(item, str) and not is_text(item):
+            return "a text holds half of a surrogate pair"
+    return ""
+
+
+def size(value: JsonValue) -> int:
+    """About how many characters it takes."""
+    return sum(len(item) if isinstance(item, str) else 8 for item, _ in _walk(value))
+
+
+def mended(value: JsonValue) -> JsonValue:
+    """The value itself if it can be kept, else a text that shows what it was."""
+    return {"unreadable": fault(value), "began_with": clean(_shown(value))} if fault(value) else value
+
+
+def clean(text: str) -> str:
+    """Lone surrogates, which no encoding can write, become replacement characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: JsonValue) -> str:
+    """The beginning of it, without following deep nesting or writing out long numbers."""
+    shown = ""
+    for item, depth in _walk(value):
+        if depth <= DEEPEST and not isinstance(item, dict | list) and len(shown) < SHOWN:
+            shown += "… " if isinstance(item, int) and item.bit_length() > MOST_BITS else f"{repr(item)[:SHOWN]} "
+    return shown[:SHOWN].rstrip()
+
+
+def _walk(value: JsonValue) -> Iterator[tuple[JsonValue, int]]:
+    todo: list[tuple[JsonValue, int]] = [(value, 1)]
+    while todo:
+        item, depth = todo.pop()
+        yield item, depth
+        if isinstance(item, dict):
+            todo += [(name, depth) for name in item]
+            todo += [(inner, depth + 1) for inner in item.values()]
+        elif isinstance(item, list):
+            todo += [(inner, depth + 1) for inner in item]

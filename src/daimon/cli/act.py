@@ -1,0 +1,68 @@
+"""Commands that change something: each is an event, like all that enters."""
+
+import asyncio
+import json
+from pathlib import Path
+
+from daimon import config
+from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.ids import StepRef
+from daimon.abi.turn import State, Turn
+from daimon.cli import screen
+from daimon.cli.look import find, open_now
+from daimon.cli.reach import RESTART_S, door, source
+from daimon.cli.speech import pick
+from daimon.cli.talk import deliver
+from daimon.gateway.answers import Taken
+
+LATER = "; no gateway is running, so it takes effect at the next `daimon up`"
+
+
+def stop(given: Path | None, turn: str, as_json: bool) -> None:
+    home = config.home_at(given)
+    found = asyncio.run(_find(home, turn))
+    is_over = found.state in (State.DONE, State.FAILED)
+    is_running = is_over or _send(home, {"type": "stop", "turn": found.id, "reason": "asked by the owner"})[1]
+    if as_json:
+        screen.emit_value({"turn": found.id, "state": found.state, "is_stopping": not is_over})
+    elif is_over:
+        screen.say(f"{found.id} was over already: {found.ending}")
+    else:
+        screen.say(f"{found.id} was told to stop{'' if is_running else LATER}")
+
+
+async def _find(home: config.Home, turn: str) -> Turn:
+    async with source(home) as journal:
+        return await find(journal, turn)
+
+
+def answer(given: Path | None, to: str, choice: str, text: str, as_json: bool) -> None:
+    home = config.home_at(given)
+    picked, besides = _pick(home, _step(to), choice)
+    taken, is_running = _send(home, {"type": "answer", "to": to, "choice": picked, "text": text or besides})
+    if as_json:
+        screen.emit_value({"event": taken.event, "to": to, "choice": picked, "new": taken.new})
+    else:
+        screen.say(f"answered {to}: {picked}{'' if is_running else LATER}")
+
+
+def _pick(home: config.Home, to: StepRef, choice: str) -> tuple[str, str]:
+    asked = next((q.question for q in asyncio.run(open_now(home)) if q.to == to), None)
+    if asked is None:
+        raise NotFound(f"nobody asks {to} (any more); `daimon questions` lists what is open")
+    picked = pick(asked, choice)
+    if picked is None:
+        raise BadInput(f"{choice!r} is none of {' / '.join(asked.options)}")
+    return picked
+
+
+def _step(text: str) -> StepRef:
+    try:
+        return StepRef.parse(text)
+    except ValueError as bad:
+        raise BadInput(str(bad)) from None
+
+
+def _send(home: config.Home, event: dict[str, str]) -> tuple[Taken, bool]:
+    with door(home) as (opened, is_running):
+        return deliver(opened, json.dumps(event).encode(), RESTART_S), is_running

@@ -1,0 +1,154 @@
+"""Every command with its arguments: the whole interface on a few screens. What a command does stands in the module that it imports.
+
+Only what parsing needs is imported at the top: start-up time is a feature.
+"""
+
+from typing import Annotated
+
+import typer
+
+from daimon.cli.options import Conversation, Home, Json, Turn
+
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0 takes any.", show_default="gateway.port")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="At most so many, newest first.")]
+Step = Annotated[str, typer.Argument(metavar="TURN:STEP", help="The question, as `daimon questions` names it.", show_default=False)]
+
+
+def up(home: Home = None, port: Port = None, as_json: Json = False) -> None:
+    """Run the gateway until SIGTERM or Ctrl-C."""
+    from daimon.cli import serve
+
+    serve.up(home, port, as_json)
+
+
+def chat(
+    text: Annotated[list[str] | None, typer.Argument(help="One message. Left out: a chat, or one message per line of stdin.")] = None,
+    home: Home = None,
+    conversation: Annotated[str, typer.Option("--conversation", metavar="NAME", help="Which conversation to speak in.")] = "main",
+    as_json: Json = False,
+) -> None:
+    """Talk to Daimon. Where no gateway runs, one is started for as long as this lasts."""
+    from daimon.cli.chat import converse
+
+    converse(home, " ".join(text) if text else None, conversation, as_json)
+
+
+def inject(home: Home = None, as_json: Json = False) -> None:
+    """Hand in events from stdin, one JSON object per line, as cron would.
+
+    {"type": "message", "text": "hello"} or {"type": "heartbeat", "job": "read-feed"}. What cannot be used is reported with its line
+    and kept (`daimon letters`).
+    """
+    from daimon.cli.inject import take_in
+
+    take_in(home, as_json)
+
+
+def status(home: Home = None, as_json: Json = False) -> None:
+    """Show how it is: whether a gateway runs, and how much there is."""
+    from daimon.cli import look
+
+    look.status(home, as_json)
+
+
+def turns(
+    home: Home = None,
+    limit: Limit = 20,
+    conversation: Conversation = None,
+    state: Annotated[str | None, typer.Option(help="queued, running, parked, done or failed.", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """List turns, newest first."""
+    from daimon.cli import look
+
+    look.turns(home, limit, conversation, state, as_json)
+
+
+def trace(
+    turn: Turn,
+    home: Home = None,
+    prompt: Annotated[
+        int | None, typer.Option(metavar="N", help="Print the exact request of the model call at step N.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show all that a turn thought and did."""
+    from daimon.cli import look
+
+    if prompt is None:
+        look.trace(home, turn, as_json)
+    else:
+        look.prompt(home, turn, prompt)
+
+
+def stop(turn: Turn, home: Home = None, as_json: Json = False) -> None:
+    """End a turn, and all that it started."""
+    from daimon.cli import act
+
+    act.stop(home, turn, as_json)
+
+
+def questions(home: Home = None, as_json: Json = False) -> None:
+    """List what people are being asked."""
+    from daimon.cli import look
+
+    look.questions(home, as_json)
+
+
+def answer(
+    to: Step,
+    choice: Annotated[str, typer.Argument(help="One of the options; where there are none, the answer.", show_default=False)],
+    text: Annotated[str, typer.Argument(help="A remark.", show_default=False)] = "",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question that a turn waits for."""
+    from daimon.cli import act
+
+    act.answer(home, to, choice, text, as_json)
+
+
+def letters(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
+    """List dead letters: input that could not be used, with the reason."""
+    from daimon.cli import look
+
+    look.letters(home, limit, as_json)
+
+
+def config(
+    home: Home = None,
+    check: Annotated[bool, typer.Option("--check", help="Only say whether the settings are good.")] = False,
+    path: Annotated[bool, typer.Option("--path", help="Only print where the file is.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show every setting and where its value comes from."""
+    from daimon.cli import settings
+
+    if path:
+        settings.path(home)
+    elif check:
+        settings.check(home, as_json)
+    else:
+        settings.show(home, as_json)
+
+
+def test(context: typer.Context, as_json: Json = False) -> None:  # noqa: PT028 - not a test, the command that runs them
+    """Check the checkout: ruff, mypy, import rules, then pytest, which gets all further arguments."""
+    from daimon.cli import checkout
+
+    checkout.test(context.args, as_json)
+
+
+def bench(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="Which one; left out, they are listed.", show_default=False)] = None,
+) -> None:
+    """Run a benchmark of the checkout; it gets all further arguments, such as --json and --quick."""
+    from daimon.cli import checkout
+
+    checkout.bench(name, context.args)
+
+
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, config)
+PASSING_ON = (test, bench)
+"""These hand on arguments that they do not know."""

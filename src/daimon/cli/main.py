@@ -1,0 +1,61 @@
+"""The program: global options, the table of commands, and the one place where a failure becomes an exit code."""
+
+import os
+import sys
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from daimon import __version__
+from daimon.cli import commands, exits, failures, options
+
+app = typer.Typer(
+    name="daimon",
+    help="An operating system for personal agents.",
+    epilog=exits.as_help(),
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+for command in commands.ALL:
+    app.command()(command)
+for passing_on in commands.PASSING_ON:
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(passing_on)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    home: options.Home = None,
+    as_json: options.Json = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False,
+) -> None:
+    if home is not None:
+        os.environ[options.HOME_VARIABLE] = str(home)
+    if as_json:
+        os.environ[options.JSON_VARIABLE] = "1"
+    if debug:
+        os.environ[options.DEBUG_VARIABLE] = "1"
+
+
+def main() -> None:
+    os.umask(0o077)  # all that is made here holds the owner's words
+    code: int | str | None = exits.OK
+    try:
+        app(prog_name="daimon")
+    except SystemExit as end:
+        code = end.code
+    except BaseException as error:  # noqa: BLE001 - the last place that can turn it into a sentence
+        code = failures.tell(error)
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+        sys.exit(code)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more; Python flushes once again at its end
+    sys.exit(code or exits.FAILED)

@@ -1,0 +1,95 @@
+"""What is written to the terminal, and how it is made safe to look at.
+
+Text from strangers may hold escape sequences that rewrite a screen or hide words. Everything that was not written here goes through
+`plain` first. Results go to stdout, remarks to stderr, so that a pipe gets results only.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
+_HIDERS = (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_VISIBLE = _PICTURES | {ord("\r"): ""} | dict.fromkeys(_HIDERS, "\ufffd") | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_ODD_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+WIDE = 400
+"""Columns where nobody looks: a pipe gets every row on one line."""
+
+
+def plain(text: str) -> str:
+    """The text with everything visible that would steer a terminal."""
+    return text.translate(_VISIBLE)
+
+
+@cache
+def out() -> "Console":
+    return _console(stderr=False)
+
+
+@cache
+def remarks() -> "Console":
+    return _console(stderr=True)
+
+
+def say(text: str, style: str | None = None, end: str = "\n") -> None:
+    """To stdout, as it is: no wrapping, no markup."""
+    out().out(plain(text), style=style, highlight=False, end=end)
+    sys.stdout.flush()
+
+
+def remark(text: str, style: str = "dim") -> None:
+    """To stderr."""
+    remarks().out(plain(text), style=style, highlight=False)
+
+
+def emit(data: bytes) -> None:
+    """JSON to stdout, one line."""
+    safe = _ODD_IN_JSON.sub(lambda odd: f"\\u{ord(odd[0]):04x}", data.decode("utf-8"))
+    sys.stdout.write(safe + "\n")
+    sys.stdout.flush()
+
+
+def emit_value(value: Mapping[str, object]) -> None:
+    emit(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+
+def raw(data: bytes) -> None:
+    """To stdout, byte for byte; on a terminal, made visible."""
+    if sys.stdout.isatty():
+        say(data.decode("utf-8", "backslashreplace"))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
+def table(*columns: str) -> "Table":
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made
+
+
+def facts(rows: tuple[tuple[str, str], ...]) -> "Table":
+    from rich.text import Text
+
+    made = table("", "")
+    made.show_header = False
+    for name, value in rows:
+        made.add_row(Text(name, "dim"), Text(plain(value)))
+    return made
+
+
+def _console(stderr: bool) -> "Console":
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=None if stream.isatty() else WIDE)

@@ -1,0 +1,72 @@
+"""`daimon up`: the gateway in the foreground.
+
+stdout gets one line, when connections succeed. The first signal drains (no new turns, those under way get some seconds to rest), a second
+one ends the process on the spot; the journal is made for that.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from daimon import boot
+from daimon.cli import screen
+from daimon.cli.failures import log_in_lines
+from daimon.config import Home
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def up(given: Path | None, port: int | None, as_json: bool) -> None:
+    log_in_lines()
+    _run(_serve(boot.home_at(given), port, as_json))
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(work)
+    else:
+        uvloop.run(work)
+
+
+async def _serve(home: Home, port: int | None, as_json: bool) -> None:
+    told = _told_to_end()
+    async with boot.running(home, boot.settings_of(home), port) as daimon:
+        if as_json:
+            screen.emit_value({"ready": daimon.url, "home": str(home.path)})
+        else:
+            print(f"ready {daimon.url}", flush=True)
+        sys.stderr.write(_hints(home))
+        sys.stderr.flush()
+        ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(told.wait()), daimon.failed]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        ends[0].cancel()
+        if daimon.failed.done():
+            raise daimon.failed.result()
+
+
+def _told_to_end() -> asyncio.Event:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        told.set()
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end)
+    return told
+
+
+def _hints(home: Home) -> str:
+    return f"""\
+home   {home.path}
+chat   daimon chat, in another terminal with the same --home
+HTTP   wants the header `Authorization: Bearer TOKEN`; the token is in {home.path}/token
+stop   Ctrl-C
+"""

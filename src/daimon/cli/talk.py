@@ -1,0 +1,226 @@
+"""A conversation over a gateway that may come and go.
+
+A `Listener` follows the feed in a thread of its own, through restarts, into a bounded queue. An `Exchange` is one message and all that
+happens because of it: its updates are read from that queue, and wherever something may have been missed (a restart, a gap, long silence)
+the journal is asked. So a token may be lost on the way to the eye, an answer never.
+
+The invariant: a message is sent under one key, however often the connection breaks, so it is one event. Calling order: open the listener,
+then send, because the feed shows only what happens after it was opened.
+"""
+
+import json
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import assert_never
+
+from daimon.abi.errors import NotRunning
+from daimon.abi.ids import EventId, StepRef, TurnId
+from daimon.abi.turn import State
+from daimon.cli.reach import POLL_S, Door, Line
+from daimon.gateway.answers import Taken, Trace
+from daimon.gateway.client import Client, Feed
+from daimon.kernel.feed import Changed, Cost, Gap, Recorded, Spoken, Token, Update
+from daimon.kernel.questions import OpenQuestion
+
+MOST_WAITING = 4_096
+CHECK_S = 10.0
+"""After so much silence the journal is asked."""
+CONNECT_S = 10.0
+RESTING = (State.PARKED, State.DONE, State.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The feed is open: what happens from here on will be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The gateway went away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """Nothing happened; somebody wants the reader of the queue to look up."""
+
+
+Heard = Update | Connected | Lost | Nudge
+
+
+class Listener(AbstractContextManager["Listener"]):
+    def __init__(self, client: Client, conversation: str) -> None:
+        self._client = client
+        self._conversation = conversation
+        self._queue: queue.Queue[Heard] = queue.Queue(MOST_WAITING)
+        self._feed: Feed | None = None
+        self._is_closed = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="feed", daemon=True)
+
+    def __enter__(self) -> "Listener":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._is_closed.set()
+        if self._feed is not None:
+            self._feed.close()
+
+    def next(self, timeout_s: float) -> Heard:
+        """The next thing heard, or a nudge after so much silence."""
+        with suppress(queue.Empty):
+            return self._queue.get(timeout=timeout_s)
+        return Nudge()
+
+    def nudge(self) -> None:
+        with suppress(queue.Full):
+            self._queue.put_nowait(Nudge())
+
+    def _listen(self) -> None:
+        while not self._is_closed.is_set():
+            with suppress(NotRunning), self._client.feed(self._conversation) as self._feed:
+                self._put(Connected())
+                for update in self._feed:
+                    self._put(update)
+            self._put(Lost())
+            while not self._is_closed.wait(POLL_S) and not self._client.is_there():
+                pass
+
+    def _put(self, heard: Heard) -> None:
+        """A slow reader holds the feed up; the gateway then drops the oldest and says so with a gap."""
+        while not self._is_closed.is_set():
+            with suppress(queue.Full):
+                self._queue.put(heard, timeout=1.0)
+                return
+
+
+class Exchange:
+    """Iterate to follow it until it rests; after an answer, iterate again."""
+
+    def __init__(self, line: Line, listener: Listener, event: EventId) -> None:
+        self._line = line
+        self._listener = listener
+        self._lost_at: float | None = None
+        self.event = event
+        self.turn: TurnId | None = None
+
+    def __iter__(self) -> Iterator[Token | Recorded | Spoken]:
+        """Raises NotRunning if the gateway goes away and does not come back in time."""
+        while True:
+            heard = self._listener.next(POLL_S if self._lost_at else CHECK_S)
+            if isinstance(heard, Connected | Lost | Nudge | Gap):
+                self._lost_at = None if isinstance(heard, Connected) else self._lost_at
+                if self._rests():
+                    return
+            elif self._concerns(heard):
+                if isinstance(heard, Token | Recorded | Spoken):
+                    yield heard
+                elif isinstance(heard, Changed) and heard.state in RESTING:
+                    return
+
+    def result(self) -> tuple[Trace, tuple[OpenQuestion, ...]]:
+        """What the journal holds now, and what it waits for a person to say."""
+        assert self.turn is not None
+        trace = self._line.client.trace(self.turn)
+        asked = self._line.client.questions() if trace.turn.state is State.PARKED else ()
+        return trace, tuple(question for question in asked if question.to.turn == self.turn)
+
+    def answer(self, to: StepRef, choice: str, text: str = "") -> Taken:
+        event = {"type": "answer", "to": str(to), "choice": choice, "text": text, "source": "chat"}
+        return deliver(self._line.client, _body(event), self._line.patience_s)
+
+    def stop(self) -> bool:
+        """False if there is nothing to stop yet: the message waits behind others."""
+        self._look()
+        if self.turn is not None:
+            self._line.client.stop(self.turn)
+        return self.turn is not None
+
+    def _concerns(self, update: Update) -> bool:
+        match update:
+            case Token(turn=turn):
+                return turn == self.turn
+            case Recorded(step=step):
+                return self._is_mine(step.turn)
+            case Changed(turn=turn):
+                return self._is_mine(turn)
+            case Spoken(key=key):
+                return self.turn is None or not key.startswith(f"{self.turn}:")
+            case Cost() | Gap():
+                return False
+            case _:
+                assert_never(update)
+
+    def _is_mine(self, turn: TurnId) -> bool:
+        if self.turn is None:
+            self._look()
+        return turn == self.turn
+
+    def _look(self) -> None:
+        with suppress(NotRunning):
+            if (turn := self._line.client.event(self.event).turn) is not None:
+                self.turn = turn.id
+
+    def _rests(self) -> bool:
+        """What the journal says, when nobody told us."""
+        try:
+            turn = self._line.client.event(self.event).turn
+        except NotRunning:
+            self._require_patience()
+            return False
+        if turn is not None:
+            self.turn = turn.id
+        return turn is not None and turn.state in RESTING
+
+    def _require_patience(self) -> None:
+        self._lost_at = self._lost_at or time.monotonic()
+        if time.monotonic() - self._lost_at > self._line.patience_s:
+            raise NotRunning(
+                f"the gateway went away and did not come back within {self._line.patience_s:.0f} s. Your message is on disk "
+                f"(event {self.event}) and is answered at the next `daimon up`; `daimon turns` shows it"
+            )
+
+
+class Talk(AbstractContextManager["Talk"]):
+    """One conversation, as long as somebody sits at it."""
+
+    def __init__(self, line: Line, conversation: str) -> None:
+        self._line = line
+        self._conversation = conversation
+        self.listener = Listener(line.client, conversation)
+
+    def __enter__(self) -> "Talk":
+        self.listener.__enter__()
+        if not isinstance(self.listener.next(CONNECT_S), Connected):
+            raise NotRunning("the gateway's feed cannot be opened")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.listener.__exit__(kind, error, trace)
+
+    def say(self, text: str) -> Exchange:
+        event = {"type": "message", "text": text, "conversation": self._conversation, "source": "chat"}
+        taken = deliver(self._line.client, _body(event), self._line.patience_s)
+        return Exchange(self._line, self.listener, taken.event)
+
+
+def deliver(door: Door, event: bytes, patience_s: float, key: str | None = None) -> Taken:
+    """Hands an event in, again and again under one key until there is an answer."""
+    key = key or str(uuid.uuid4())
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return door.send(event, key)
+        except NotRunning:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_S)
+
+
+def _body(event: dict[str, str]) -> bytes:
+    return json.dumps(event).encode()

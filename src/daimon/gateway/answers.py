@@ -1,0 +1,59 @@
+"""What the API answers with, for the server that writes it and the client that reads it.
+
+No web framework is imported here, so that a client starts quickly.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from daimon.abi.event import Event
+from daimon.abi.ids import EventId
+from daimon.abi.ports import Count, Depth
+from daimon.abi.step import Step
+from daimon.abi.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    version: str
+    home: str
+    pid: int
+    started_at: datetime
+    model: str
+    count: Count
+    depth: Depth
+    commits: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event is on disk. For a repeated key, `event` and `seq` are those of the first one."""
+
+    event: EventId
+    seq: int
+    conversation: str
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Caused:
+    """An event and the turn that took it in, if one did yet."""
+
+    event: Event
+    turn: Turn | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    turn: Turn
+    event: Event
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    source: str
+    reason: str
+    at: datetime
+    body: str

@@ -1,0 +1,297 @@
+"""A turn, told step by step: from what the journal holds to what a person reads.
+
+Pure: the same turn gives the same report, whoever shows it (a terminal, a page, a file). It leaves nothing out that a step says, except
+bytes that stand in blobs, and invents nothing: what was erased is shown as erased, an unknown cost as unknown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, assert_never
+
+from daimon.abi.event import Erased, Event
+from daimon.abi.message import Reasoning, Text
+from daimon.abi.step import (
+    Answered,
+    Asked,
+    AskHuman,
+    Checkpointed,
+    Complete,
+    Continue,
+    Decided,
+    Decision,
+    Gate,
+    HandOff,
+    Happened,
+    Intended,
+    ModelFailed,
+    Park,
+    Received,
+    RefreshContext,
+    Replied,
+    Routed,
+    Started,
+    Step,
+    StepBody,
+    Upgraded,
+    UseTools,
+)
+from daimon.abi.tool import Question
+from daimon.abi.turn import Ending, Pins, Turn
+from daimon.observe import words
+
+Tone = Literal["plain", "good", "bad", "asks", "quiet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step. `head` is a line, `body` what it says in full."""
+
+    n: int
+    after_s: float
+    """Since the turn began."""
+    kind: str
+    head: str
+    label: str
+    body: tuple[str, ...] = ()
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    model_calls: int
+    tool_calls: int
+    failures: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost: Decimal | None
+    """None: at least one call does not say what it cost."""
+    took_s: float | None
+    """None: it is not over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    event: tuple[tuple[str, str], ...]
+    said: str
+    entries: tuple[Entry, ...]
+    totals: Totals
+    reply: str
+
+
+def report(turn: Turn, event: Event, steps: Sequence[Step]) -> Report:
+    return Report(
+        title=f"{turn.id}  {turn.state}" + (f", {turn.ending}" if turn.ending else ""),
+        facts=_facts(turn),
+        event=_event_facts(event),
+        said=words.said(event.body),
+        entries=tuple(_entry(turn, step) for step in steps),
+        totals=totals(turn, steps),
+        reply=reply(turn, steps),
+    )
+
+
+def reply(turn: Turn, steps: Sequence[Step]) -> str:
+    """What the turn said at its end; nothing while it is not over, or where it stayed silent."""
+    if turn.ending is Ending.ANSWERED:
+        spoken = [step.body for step in steps if isinstance(step.body, Replied)]
+        return words.reply(spoken[-1].parts) if spoken else ""
+    if turn.ending in (Ending.LIMIT, Ending.FAILED):
+        return f"It had to stop before it was done: {reason(steps)}."
+    return ""
+
+
+def reason(steps: Sequence[Step]) -> str:
+    """Why the turn ended as it did, in the words of the last decision."""
+    for step in reversed(steps):
+        if isinstance(step.body, Decided) and isinstance(step.body.decision, Complete):
+            return step.body.decision.reason
+    return "no reason was recorded"
+
+
+def totals(turn: Turn, steps: Sequence[Step]) -> Totals:
+    used = [step.body.usage for step in steps if isinstance(step.body, Replied)]
+    known = [usage.cost for usage in used if usage.cost is not None]
+    return Totals(
+        model_calls=sum(isinstance(step.body, Replied | ModelFailed) for step in steps),
+        tool_calls=sum(isinstance(step.body, Intended) for step in steps),
+        failures=sum(isinstance(step.body, ModelFailed) or (isinstance(step.body, Happened) and bool(step.body.code)) for step in steps),
+        input_tokens=sum(usage.input_tokens for usage in used),
+        output_tokens=sum(usage.output_tokens for usage in used),
+        cached_tokens=sum(usage.cached_tokens for usage in used),
+        cost=sum(known, start=Decimal(0)) if len(known) == len(used) else None,
+        took_s=None if turn.ended_at is None else (turn.ended_at - turn.created_at).total_seconds(),
+    )
+
+
+# -- the turn and its event --------------------------------------------------------------------------------------------
+
+
+def _facts(turn: Turn) -> tuple[tuple[str, str], ...]:
+    facts = [
+        ("conversation", turn.conversation),
+        ("began", f"{turn.created_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("for", f"{turn.principal}, by {turn.agent}"),
+        ("label", words.label(turn.label)),
+        ("pins", _pins(turn.pins)),
+    ]
+    if turn.root != turn.id:
+        facts.append(("root", turn.root))
+    if turn.parent is not None:
+        facts.append(("parent", str(turn.parent)))
+    if turn.forked_from is not None:
+        facts.append(("forked from", f"{turn.forked_from}, effects from the {turn.effects}"))
+    return tuple(facts)
+
+
+def _event_facts(event: Event) -> tuple[tuple[str, str], ...]:
+    facts = [
+        ("event", f"{event.id}  {event.body.kind} from {event.source}"),
+        ("received", f"{event.received_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("label", words.label(event.label)),
+        ("key", event.key),
+    ]
+    if event.reply_to is not None:
+        facts.append(("answer to", f"{event.reply_to.channel}:{event.reply_to.to}"))
+    if event.parent is not None:
+        facts.append(("caused by", str(event.parent)))
+    return tuple(facts)
+
+
+def _pins(pins: Pins) -> str:
+    return ", ".join(f"{name} {value}" for name in Pins.__slots__ if (value := getattr(pins, name)))
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    head: str
+    body: tuple[str, ...] = ()
+    tone: Tone = "plain"
+
+
+def _entry(turn: Turn, step: Step) -> Entry:
+    told = _tell(step.body)
+    after_s = (step.at - turn.created_at).total_seconds()
+    return Entry(step.n, after_s, step.body.kind, told.head, words.label(step.label), told.body, told.tone)
+
+
+def _tell(body: StepBody) -> _Told:
+    match body:
+        case Routed() | Replied() | ModelFailed():
+            return _thought(body)
+        case Intended() | Started() | Happened():
+            return _deed(body)
+        case Decided(decision=decision, version=version, inputs=inputs):
+            seen = ", ".join(f"{name} {words.compact(value)}" for name, value in inputs.items())
+            told = _decision(decision)
+            return _Told(f"{told.head}  [policy {version}]", (*told.body, *((f"seeing {seen}",) if seen else ())), told.tone)
+        case Asked() | Answered() | Received():
+            return _word(body)
+        case Checkpointed(what=what, ref=ref):
+            return _Told(f"{what} {ref}")
+        case Upgraded(before=before, after=after):
+            return _Told("goes on under other pins", (f"before: {_pins(before)}", f"after: {_pins(after)}"))
+        case Erased():
+            return _Told(words.erased(body), (), "quiet")
+        case _:
+            assert_never(body)
+
+
+def _thought(body: Routed | Replied | ModelFailed) -> _Told:
+    match body:
+        case Routed(chosen=chosen, reason=why):
+            among = f" among {', '.join(body.candidates)}" if len(body.candidates) > 1 else ""
+            return _Told(f"{chosen}{among}" + (f": {why}" if why else "") + f"  [policy {body.policy}]")
+        case Replied(model=model, usage=usage):
+            head = f"{model} ({body.finish}), {words.usage(usage)}, {words.duration(body.duration_ms / 1000)}"
+            return _Told(head, tuple(_spoken(body)) or ("(silence)",), "good")
+        case ModelFailed(model=model, code=code, message=message):
+            return _Told(f"{model} failed: {code}", (message,), "bad")
+        case _:
+            assert_never(body)
+
+
+def _spoken(body: Replied) -> list[str]:
+    said = []
+    for part in body.parts:
+        match part:
+            case Text(text=text):
+                said.append(text)
+            case Reasoning(text=text):
+                said.append(f"thinks: {text}")
+            case _:
+                said.append(f"→ {words.part(part)}")
+    return said
+
+
+def _deed(body: Intended | Started | Happened) -> _Told:
+    match body:
+        case Intended(tool=tool, arguments=arguments, gate=gate):
+            return _Told(words.call(tool, arguments), (f"{_verdict(gate)}; {body.effect}, key {body.key}",), _tone(gate))
+        case Started(intent=intent, handle=handle, question=question):
+            waits = f" until {body.until:%Y-%m-%d %H:%M:%S} UTC" if body.until else ""
+            return _Told(f"of {intent}: goes on outside as {handle}{waits}", _asks(question), "asks" if question else "plain")
+        case Happened(intent=intent, code=code, result=result):
+            head = f"of {intent}: {code or 'ok'} ({body.how}), {words.duration(body.duration_ms / 1000)}"
+            touched = tuple(f"touched {t.kind} {t.what}" for t in body.touched)
+            done = tuple(f"with {o.kind}" for o in body.operations)
+            return _Told(head, (words.joined(result.parts), *touched, *done), "bad" if code else "plain")
+        case _:
+            assert_never(body)
+
+
+def _verdict(gate: Gate) -> str:
+    why = f": {gate.reason}" if gate.reason else ""
+    code = f" ({gate.code})" if gate.code else ""
+    return f"gate says {gate.verdict}{code}{why}" + (f"  [rules {gate.version}]" if gate.version else "")
+
+
+def _tone(gate: Gate) -> Tone:
+    return "plain" if gate.verdict == "allow" else "asks" if gate.verdict == "ask" else "bad"
+
+
+def _decision(decision: Decision) -> _Told:
+    match decision:
+        case Continue():
+            return _Told("ask the model")
+        case UseTools(intents=intents):
+            return _Told(f"run {', '.join(map(str, intents))}")
+        case RefreshContext(reason=why):
+            return _Told(f"read the context anew: {why}")
+        case Park(reason=why, waits=waits):
+            until = [f"{w.on} to {w.step}" + (f" until {w.until:%Y-%m-%d %H:%M:%S} UTC" if w.until else "") for w in waits]
+            return _Told(f"park, {why}: {'; '.join(until)}", (), "asks")
+        case AskHuman(question=question):
+            return _Told("ask a person", _asks(question), "asks")
+        case HandOff(to=to, reason=why):
+            return _Told(f"hand off to {to}" + (f": {why}" if why else ""))
+        case Complete(ending=ending, reason=why):
+            return _Told(f"end: {ending}" + (f": {why}" if why else ""), (), "bad" if ending in (Ending.FAILED, Ending.LIMIT) else "plain")
+        case _:
+            assert_never(decision)
+
+
+def _word(body: Asked | Answered | Received) -> _Told:
+    match body:
+        case Asked(question=question, about=about):
+            return _Told("asks" if about is None else f"asks about {about}", _asks(question), "asks")
+        case Answered(question=n, choice=choice, text=text, by=by, event=event):
+            how = f"by {by} (event {event})" if event else "nobody answered in time"
+            return _Told(f"to {n}: {choice}, {how}", (text,) if text else ())
+        case Received(event=event, resolves=resolves):
+            return _Told(f"event {event}" + ("" if resolves is None else f" for step {resolves}"))
+        case _:
+            assert_never(body)
+
+
+def _asks(question: Question | None) -> tuple[str, ...]:
+    if question is None:
+        return ()
+    options = (f"options: {' / '.join(question.options)}",) if question.options else ()
+    return (question.text, *options)
