@@ -91,6 +91,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         ids = SortableIds(clock, random)
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
+        ids.go_on_after(await journal.newest())
         notebook, warnings = await Notebook.open(home.memory, journal)
         stack.push_async_callback(notebook.close)
         zone = str(config.zone(settings))

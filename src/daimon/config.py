@@ -121,6 +121,8 @@ def _read(file: Path) -> dict[str, Any]:
         return {}
     except tomllib.TOMLDecodeError as bad:
         raise Misconfigured(f"{file} is not valid TOML: {bad}") from None
+    except RecursionError:
+        raise Misconfigured(f"{file} is not valid TOML: it is nested too deep") from None
     except UnicodeDecodeError as bad:
         raise Misconfigured(f"{file} is not valid UTF-8: byte {bad.start}") from None
     except OSError as error:
@@ -147,8 +149,9 @@ def _merged(tree: dict[str, Any], overrides: dict[str, dict[str, str]]) -> dict[
 def _explain(error: Any, file: Path, overrides: dict[str, dict[str, str]]) -> str:
     place = [str(part) for part in error["loc"]]
     key = ".".join(place)
-    from_environment = len(place) > 1 and place[1] in overrides.get(place[0], {})
-    where = f"{PREFIX}{place[0]}__{place[1]}".upper() if from_environment else str(file)
+    named = overrides.get(place[0], {})
+    inner = place[1] if len(place) > 1 else next(iter(named), "")
+    where = f"{PREFIX}{place[0]}__{inner}".upper() if inner in named else str(file)
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(place[-1], _known(place[:-1]), 1)
         return f"{where}: unknown key {key!r}" + (

@@ -32,10 +32,19 @@ def load(names: Iterable[str]) -> Kit:
     for name in names:
         try:
             module = importlib.import_module(name)
-        except ImportError as error:
-            raise Misconfigured(f"the extension {name!r} (extensions in daimon.toml) cannot be imported: {error}") from error
+        except Exception as error:
+            raise Misconfigured(f"the extension {name!r} (extensions in daimon.toml) cannot be imported: {_said(error)}") from error
         extend = getattr(module, "extend", None)
         if not callable(extend):
             raise Misconfigured(f"the extension {name!r} has no function `extend(kit)`")
-        extend(kit)
+        try:
+            extend(kit)
+        except Misconfigured:
+            raise
+        except Exception as error:
+            raise Misconfigured(f"the extension {name!r} failed in `extend(kit)`: {_said(error)}") from error
     return kit
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"

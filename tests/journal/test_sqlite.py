@@ -1,6 +1,7 @@
 """What only the journal's file can do: outlive its process, refuse to be damaged, run full."""
 
 import asyncio
+import hashlib
 import json
 import os
 import shutil
@@ -505,7 +506,8 @@ async def test_rows_of_the_first_schema_are_read_from_the_file(tmp_path: Path) -
     with database(tmp_path / "journal.db") as db:
         (pos,) = db.execute("SELECT pos FROM steps").fetchone()  # type: ignore[misc]
         db.execute("UPDATE steps SET schema = 1 WHERE pos = ?", (pos,))
-        db.execute("UPDATE payloads SET codec = 0, body = ? WHERE pos = ?", (json.dumps(result).encode(), pos))
+        body = json.dumps(result).encode()
+        db.execute("UPDATE payloads SET codec = 0, body = ?, hash = ? WHERE pos = ?", (body, hashlib.sha256(body).digest(), pos))
     async with opened(tmp_path / "journal.db") as journal:
         (old,) = await journal.steps(claim.turn.id)
         assert isinstance(old.body, Happened)

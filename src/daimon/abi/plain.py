@@ -7,12 +7,24 @@ refusal.
 
 import math
 from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, JsonValue
 
 DEEPEST = 64
 MOST_BITS = 1_024
 SHOWN = 1_000
+
+
+def _aware(at: datetime) -> datetime:
+    if at.tzinfo is None:
+        raise ValueError("a time needs its zone")
+    return at
+
+
+Moment = Annotated[datetime, AfterValidator(_aware)]
+"""A time with its zone: without one nobody knows when it is."""
 
 
 def fault(value: JsonValue) -> str:

@@ -10,12 +10,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from daimon.abi.event import SCHEMA, Erased
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Part, ToolResult
+from daimon.abi.plain import Moment
 from daimon.abi.tool import Effect, Operation, Question, Touched
 from daimon.abi.turn import Ending, Pins
 
@@ -28,7 +29,7 @@ class Wait:
 
     on: Literal["answer", "event", "timer", "money"]
     step: StepRef
-    until: AwareDatetime | None = None
+    until: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ class Started:
     intent: int
     handle: str
     question: Question | None = None
-    until: AwareDatetime | None = None
+    until: Moment | None = None
     operations: tuple[Operation, ...] = ()
     kind: Literal["started"] = "started"
 

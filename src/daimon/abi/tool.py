@@ -10,12 +10,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from daimon.abi.event import Address
 from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
 from daimon.abi.label import UNLABELLED, Author, Label
 from daimon.abi.message import Content
+from daimon.abi.plain import Moment
 
 
 class Effect(StrEnum):
@@ -101,7 +102,7 @@ class Manifest:
 @dataclass(frozen=True, slots=True)
 class SetTimer:
     timer: TimerId
-    at: AwareDatetime
+    at: Moment
     about: str
     kind: Literal["set_timer"] = "set_timer"
 
@@ -203,7 +204,7 @@ class Question:
     """Empty: any text will do."""
     type: Literal["authorise", "choose", "context", "plan", "outcome"] = "context"
     details: JsonValue = None
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class Pending:
 
     handle: str
     question: Question | None = None
-    until: AwareDatetime | None = None
+    until: Moment | None = None
     operations: tuple[Operation, ...] = ()
 
 

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import sys
-from asyncio import CancelledError
 
 from daimon.abi.errors import DaimonError
 from daimon.cli import exits
@@ -54,6 +53,8 @@ class _Line(logging.Formatter):
 
 def _is_news(record: logging.LogRecord) -> bool:
     """Streams that are cut off at the end are how a server ends, not a failure."""
+    from asyncio import CancelledError
+
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, CancelledError) and not record.getMessage().startswith("Cancel ")
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from daimon.abi.step import Happened, Intended, ModelFailed, Replied, Step
 from daimon.abi.tool import Question
 from daimon.cli import screen
+from daimon.cli.talk import Lost
 from daimon.kernel.feed import Recorded, Spoken, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
@@ -23,7 +24,7 @@ class Speech:
         self._is_mid_line = False
         self._settled: set[int] = set()
 
-    def show(self, update: Token | Recorded | Spoken) -> None:
+    def show(self, update: Token | Recorded | Spoken | Lost) -> None:
         match update:
             case Token(of="text"):
                 self._token(update)
@@ -33,6 +34,8 @@ class Speech:
                 self._recorded(step)
             case Spoken(said=said):
                 self.paragraph(words.joined(said.parts))
+            case Lost():
+                self.paragraph("  · the gateway went away; waiting for it", "dim")
             case Token():
                 pass
 

@@ -109,11 +109,13 @@ class Exchange:
         self.event = event
         self.turn: TurnId | None = None
 
-    def __iter__(self) -> Iterator[Token | Recorded | Spoken]:
+    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost]:
         """Raises NotRunning if the gateway goes away and does not come back in time."""
         while True:
             heard = self._listener.next(POLL_S if self._lost_at else CHECK_S)
             if isinstance(heard, Connected | Lost | Nudge | Gap):
+                if isinstance(heard, Lost):
+                    yield heard
                 self._lost_at = None if isinstance(heard, Connected) else self._lost_at
                 if self._rests():
                     return

@@ -75,8 +75,10 @@ class Api:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Events come often and take the short way; everything else goes through Starlette."""
-        if scope["type"] == "http" and scope["path"] == "/v1/events" and scope["method"] == "POST":
-            await self._take(scope, receive, send)
+        if scope["type"] == "http" and scope["path"] == "/v1/events":
+            await (self._take if scope["method"] == "POST" else error(405, "bad_method", "events are handed in with POST"))(
+                scope, receive, send
+            )
         else:
             await self._others(scope, receive, send)
 
@@ -145,7 +147,7 @@ class Api:
         return Response(b"ok\n", media_type="text/plain")
 
     async def _body(self, receive: Receive) -> bytes:
-        most, data = self._parts.inbox.max_event_bytes, b""
+        most, data = self._parts.inbox.max_event_bytes, bytearray()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -153,10 +155,10 @@ class Api:
             data += message.get("body", b"")
             if len(data) > most:
                 reason = f"the event has more than {most} bytes (gateway.max_event_bytes)"
-                await self._parts.inbox.bury("api", reason, data[:KEPT_BYTES])
+                await self._parts.inbox.bury("api", reason, bytes(data[:KEPT_BYTES]))
                 raise TooLarge(reason)
             if not message.get("more_body"):
-                return data
+                return bytes(data)
 
 
 def _letter(letter: DeadLetter) -> Letter:
@@ -202,6 +204,6 @@ async def _nowhere(request: Request, failure: Exception) -> Response:
 def _limit(text: str | None) -> int:
     if text is None:
         return 50
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_ROWS:
-        raise BadInput(f"limit={text!r} is not a number from 1 to {MOST_ROWS}")
+    if not text.isdecimal() or len(text) > len(str(MOST_ROWS)) or not 1 <= int(text) <= MOST_ROWS:
+        raise BadInput(f"limit={text[:20]!r} is not a number from 1 to {MOST_ROWS}")
     return int(text)

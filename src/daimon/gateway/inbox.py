@@ -32,8 +32,7 @@ class Inbox:
     async def take(self, data: bytes, key: str | None = None, source: str | None = None) -> tuple[Event, Accepted]:
         """Raises BadInput, after the data was buried."""
         try:
-            sent = wire.read(data, self.max_event_bytes)
-            event = wire.to_event(sent if key is None else sent.model_copy(update={"key": key}), self._clock, self._ids, source)
+            event = wire.to_event(wire.read(data, self.max_event_bytes, key), self._clock, self._ids, source)
             return await self.accept(event)
         except BadInput as bad:
             await self.bury(source or "api", str(bad), data)

@@ -34,11 +34,13 @@ class Postman:
         self._busy: set[Address] = set()
         """Places that something is being sent to right now."""
         self._news = asyncio.Event()
+        self._tasks: asyncio.TaskGroup | None = None
 
     async def serve(self) -> None:
         """Runs until cancelled."""
         with self._feed.subscribe() as updates:
             async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
                 tasks.create_task(_listen(updates, self._news))
                 while True:
                     self._news.clear()
@@ -91,7 +93,8 @@ class Postman:
         else:
             pause_s = min(LONGEST_PAUSE_S, 2.0**message.attempts)
             await self._note(message, "queued", note, self._clock.now() + timedelta(seconds=pause_s))
-            self._alarm(pause_s)
+            if self._tasks is not None:
+                self._tasks.create_task(self._ring(pause_s))
 
     async def _note(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
         await self._until_there_is_room(lambda: self._outbox.delivered(message, state, note, retry_at))
@@ -104,8 +107,9 @@ class Postman:
             except JournalFull:
                 await self._clock.sleep(FULL_RETRY_S)
 
-    def _alarm(self, seconds: float) -> None:
-        asyncio.get_running_loop().call_later(seconds, self._news.set)
+    async def _ring(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._news.set()
 
 
 async def _listen(updates: AsyncIterable[Update], news: asyncio.Event) -> None:

@@ -23,9 +23,12 @@ def bind(path: Path) -> socket.socket:
     try:
         with _short(path) as address:
             sock.bind(address)
+        sock.listen(128)
+    except BaseException:
+        sock.close()
+        raise
     finally:
         os.umask(before)
-    sock.listen(128)
     return sock
 
 

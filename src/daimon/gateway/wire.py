@@ -25,6 +25,8 @@ from daimon.abi.ports import Clock, Ids
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 MOST_PLACES_SHOWN = 3
+RESERVED = frozenset({INTERNAL, "timer", "timeout"})
+"""Sources of events that the journal makes itself."""
 
 
 class _Common(BaseModel):
@@ -88,9 +90,11 @@ EventIn = Annotated[
     Field(discriminator="type"),
 ]
 _ADAPTER: TypeAdapter[EventIn] = TypeAdapter(EventIn)
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
-def read(data: bytes, most_bytes: int) -> EventIn:
+def read(data: bytes, most_bytes: int, key: str | None = None) -> EventIn:
+    """The event in these bytes. A key that came beside them counts more than one inside."""
     if len(data) > most_bytes:
         raise TooLarge(f"the event has {len(data)} bytes, at most {most_bytes} are taken (gateway.max_event_bytes)")
     try:
@@ -99,8 +103,12 @@ def read(data: bytes, most_bytes: int) -> EventIn:
         raise BadInput(_explain(bad)) from None
     except RecursionError:
         raise BadInput("the event is nested too deep") from None
+    if key is not None:
+        sent = sent.model_copy(update={"key": _checked(key)})
     if wrong := fault(sent.model_dump(mode="python", include={"data", "headers"})):
         raise BadInput(f"data: {wrong}")
+    if sent.source in RESERVED:
+        raise BadInput(f"source: {sent.source!r} is for Daimon itself")
     if sent.reply_to is not None and sent.reply_to.channel == INTERNAL:
         raise BadInput(f"reply_to: the channel {INTERNAL!r} is for Daimon itself")
     return sent
@@ -116,6 +124,13 @@ def to_event(sent: EventIn, clock: Clock, ids: Ids, default_source: str | None =
         label=_label(sent, source), occurred_at=_utc(sent.at) or now, received_at=now,
         reply_to=sent.reply_to or Address("local", sent.conversation), resolves=resolves,
     )  # fmt: skip
+
+
+def _checked(key: str) -> str:
+    try:
+        return _NAME.validate_python(key)
+    except ValidationError as bad:
+        raise BadInput(f"Idempotency-Key: {bad.errors()[0]['msg']}") from None
 
 
 def _body(sent: EventIn) -> tuple[Body, StepRef | None]:
@@ -181,7 +196,8 @@ def _explain(bad: ValidationError) -> str:
     errors = bad.errors(include_url=False, include_input=False)
     said = []
     for error in errors[:MOST_PLACES_SHOWN]:
-        place = ".".join(str(part) for part in error["loc"] if part not in _TAGS)
+        path = error["loc"][1:] if error["loc"][:1] and error["loc"][0] in _TAGS else error["loc"]
+        place = ".".join(str(part) for part in path)
         said.append(f"{place}: {error['msg']}" if place else error["msg"])
     more = f" (and {len(errors) - MOST_PLACES_SHOWN} more)" if len(errors) > MOST_PLACES_SHOWN else ""
     return "; ".join(said) + more

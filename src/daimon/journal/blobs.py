@@ -5,6 +5,7 @@ history is stored once and not again with every call. A blob lives as long as a 
 day longer, because a value is often put before the event that names it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import apsw
@@ -30,16 +31,19 @@ def get(db: apsw.Connection, blob: BlobHash) -> bytes:
         raise NotFound(f"{blob!r} is not a blob hash; expected 64 hexadecimal digits") from None
 
 
-def collect(db: apsw.Connection, now: datetime) -> int:
-    """Deletes what nothing names any more; says how many."""
+def unnamed(db: apsw.Connection, now: datetime) -> list[bytes]:
+    """What nothing names any more, and has not for a day."""
     keep: set[bytes] = {row[0] for row in db.execute("SELECT DISTINCT hash FROM blob_refs")}
     for digest, rope in db.execute("SELECT hash, body FROM blobs WHERE codec = ? AND body IS NOT NULL", (ROPE,)):
         if digest in keep:
             keep.update(_chunks(rope))
-    old = db.execute("SELECT hash FROM blobs WHERE at < ? AND body IS NOT NULL", (micros(now - GRACE),)).fetchall()
-    dead = [row for row in old if row[0] not in keep]
-    db.executemany("DELETE FROM blobs WHERE hash = ?", dead)
-    return len(dead)
+    old = db.execute("SELECT hash FROM blobs WHERE at < ? AND body IS NOT NULL", (micros(now - GRACE),))
+    return [digest for (digest,) in old if digest not in keep]
+
+
+def delete(db: apsw.Connection, hashes: Sequence[bytes], now: datetime) -> None:
+    """Putting a value again makes it young, so one that came back since it was found to be unnamed stays."""
+    db.executemany("DELETE FROM blobs WHERE hash = ? AND at < ?", [(digest, micros(now - GRACE)) for digest in hashes])
 
 
 def _get(db: apsw.Connection, digest: bytes) -> bytes:

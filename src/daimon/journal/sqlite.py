@@ -10,7 +10,7 @@ Calling order: `open`, any methods, `close`. `stopped` completes when a write fa
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -94,6 +94,10 @@ class SqliteJournal:
         """How many transactions, and so fsyncs, this process has made."""
         return self._writer.commits
 
+    async def newest(self) -> str:
+        """The youngest turn's id; empty if there is none."""
+        return await self._readers.run(lambda db: db.execute("SELECT COALESCE(MAX(id), '') FROM turns").get)
+
     # -- Intake
 
     async def accept(self, event: Event) -> Accepted:
@@ -172,7 +176,8 @@ class SqliteJournal:
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
         erased = await self._writer.run(lambda db: archive.erase(db, self._now(), turn, reason))
-        await self._writer.run(lambda db: blobs.collect(db, self._clock.now()))
+        for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):
+            await self._writer.run(lambda db, some=some: blobs.delete(db, some, self._clock.now()))  # type: ignore[misc]
         await self._writer.alone(_truncate_log)
         return erased
 
@@ -302,3 +307,8 @@ def _write_marker(marker: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

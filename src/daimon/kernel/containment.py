@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 T = TypeVar("T")
+CANCEL_GRACE_S = 1.0
 
 
 async def contained(work: Awaitable[T]) -> T:
@@ -21,3 +22,29 @@ async def contained(work: Awaitable[T]) -> T:
         raise RuntimeError("it cancelled itself") from cancelled
     except (SystemExit, KeyboardInterrupt) as end:
         raise RuntimeError(f"it tried to end the process: {end!r}") from end
+
+
+async def within(seconds: float, work: Awaitable[T]) -> T:
+    """The result of third-party work, or TimeoutError. Work that ignores its cancellation is left behind."""
+    task = asyncio.ensure_future(contained(work))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        await abandon(task)
+        raise
+    if done:
+        return task.result()
+    await abandon(task)
+    raise TimeoutError
+
+
+async def abandon(task: "asyncio.Future[T]") -> None:
+    """Cancels it and gives it a moment; what does not end by then is left to itself."""
+    task.cancel()
+    await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+    task.add_done_callback(_heard)
+
+
+def _heard(task: "asyncio.Future[T]") -> None:
+    if not task.cancelled():
+        task.exception()

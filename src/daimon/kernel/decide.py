@@ -37,7 +37,8 @@ class View:
     steps: int = 0
     replies: int = 0
     tokens: int = 0
-    cost: Decimal | None = NOTHING
+    cost: Decimal = NOTHING
+    """What is known of it; a call of unknown price adds nothing here."""
     active_s: float = 0.0
     errors: int = 0
     """Consecutive failures of model or tools."""
@@ -83,7 +84,7 @@ def decide(view: View, limits: Limits) -> Decision:
 def _exhausted(view: View, limits: Limits) -> str:
     if view.steps >= limits.steps:
         return f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)"
-    if limits.cost is not None and view.cost is not None and view.cost >= limits.cost:
+    if limits.cost is not None and view.cost >= limits.cost:
         return f"{view.cost} was spent, the limit is {limits.cost} (limits.cost)"
     return ""
 

@@ -8,8 +8,6 @@ an exception, a hang, a result of a hundred megabytes or of broken text are all 
 on. Only cancellation passes through.
 """
 
-import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
@@ -24,11 +22,9 @@ from daimon.abi.ports import Clock, Granted, Limiter, Policy
 from daimon.abi.step import Gate, Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Effect, Manifest, Pending, Result, Tool
 from daimon.kernel import render
-from daimon.kernel.containment import contained
+from daimon.kernel.containment import within
 
-T = TypeVar("T")
 S = TypeVar("S", Happened, Started)
-CANCEL_GRACE_S = 1.0
 TIMEOUT, CRASHED = "timeout", "crashed"
 UNCLEAR = frozenset({TIMEOUT, CRASHED})
 """Codes after which nobody knows whether the call took effect."""
@@ -90,12 +86,13 @@ class Dispatch:
         except ToolFailed as failed:
             return self._failed(n, intended, failed, KERNEL, started)
         try:
-            outcome = await _within(tool.manifest.timeout_s, tool.run(arguments, call))
+            outcome = await within(tool.manifest.timeout_s, tool.run(arguments, call))
             if isinstance(outcome, Pending):
                 return _started(n, outcome)
             return self._finished(n, intended, tool.manifest, outcome, started, how)
-        except Overdue as overdue:
-            return self._failed(n, intended, overdue, KERNEL, started)
+        except TimeoutError:
+            limit = f"no result within {tool.manifest.timeout_s:g} s; it may or may not have taken effect"
+            return self._failed(n, intended, ToolFailed(TIMEOUT, limit, retryable=True), KERNEL, started)
         except ToolFailed as failed:
             return self._failed(n, intended, failed, _label(tool.manifest, intended), started)
         except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything, and return anything
@@ -107,7 +104,7 @@ class Dispatch:
         started = self.clock.monotonic()
         tool, arguments = self._prepare(intended)
         try:
-            found = await _within(tool.manifest.timeout_s, tool.verify(arguments, call))
+            found = await within(tool.manifest.timeout_s, tool.verify(arguments, call))
             return None if found is None else self._finished(n, intended, tool.manifest, found, started, "verified")
         except ToolFailed:
             raise
@@ -201,23 +198,3 @@ def _readable(body: S) -> S:
     if decode(StepBody, encode(StepBody, body)) != body:
         raise ValueError("what it returned does not read back as it was written")
     return body
-
-
-class Overdue(ToolFailed):
-    """No result in time; nobody knows whether it took effect."""
-
-
-async def _within(seconds: float, work: Awaitable[T]) -> T:
-    """The result of `work`, or Overdue. Work that ignores its cancellation is left behind."""
-    task = asyncio.ensure_future(contained(work))
-    try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
-        raise
-    if done:
-        return task.result()
-    task.cancel()
-    await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
-    raise Overdue(TIMEOUT, f"no result within {seconds:g} s; it may or may not have taken effect", retryable=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import count
 
 from daimon.abi.ids import Conversation
-from daimon.abi.ports import Clock, Depth, Done, Handler, RetryAt
+from daimon.abi.ports import Clock, Depth, Handler, RetryAt
 
 
 class LocalDispatcher:
@@ -73,12 +73,10 @@ class LocalDispatcher:
             free.release()
         again = conversation in self._again
         self._again.discard(conversation)
-        match result:
-            case RetryAt(at):
-                await self.wake(conversation, at)
-            case Done():
-                if again:
-                    self._wake(conversation, 0)
+        if again:
+            self._wake(conversation, 0)
+        elif isinstance(result, RetryAt):
+            await self.wake(conversation, result.at)
 
     async def _wake_later(self, conversation: Conversation, delay: float, priority: int) -> None:
         await self._clock.sleep(delay)

@@ -6,11 +6,12 @@ whether it ran; one that was recorded by this very process is simply ready to ru
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from daimon.abi.context import Scene
 from daimon.abi.event import Event
 from daimon.abi.ids import AgentId, StepRef
-from daimon.abi.label import Label, join
+from daimon.abi.label import Label
 from daimon.abi.message import ToolCall
 from daimon.abi.ports import Claim
 from daimon.abi.step import (
@@ -43,7 +44,8 @@ class Progress:
         self.steps: list[Step] = []
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
-        self._labels: list[Label] = [claim.event.label]
+        self.label: Label = claim.event.label
+        """The join of everything in this turn so far."""
         self._intents: dict[int, Intended] = {}
         self._outcomes: dict[int, Happened] = {}
         self._started: dict[int, Started] = {}
@@ -63,15 +65,13 @@ class Progress:
         self.rerun: set[int] = set()
         """Intents that ran, or may have run, before a crash."""
 
-    def take(self, step: Step) -> None:
+    def take(self, step: Step) -> None:  # noqa: C901 - one line a kind of step
         self.steps.append(step)
-        self._labels.append(step.label)
+        if step.label != self.label:
+            self.label = self.label.joined(step.label)
         match step.body:
             case Replied() as reply:
-                self._usage.append(reply.usage)
-                self._active_ms += reply.duration_ms
-                self._last_reply, self.model_failures = step.n, 0
-                self._errors = 0 if not self.calls_of_last_reply() else self._errors
+                self._take_reply(step.n, reply)
             case ModelFailed():
                 self._errors += 1
                 self.model_failures += 1
@@ -96,10 +96,6 @@ class Progress:
     @property
     def next_n(self) -> int:
         return len(self.steps)
-
-    @property
-    def label(self) -> Label:
-        return join(self._labels)
 
     @property
     def last_reply(self) -> Replied | None:
@@ -149,7 +145,7 @@ class Progress:
             steps=len(self.steps),
             replies=len(usage),
             tokens=sum(u.input_tokens + u.output_tokens for u in usage),
-            cost=None if any(u.cost is None for u in usage) else sum((u.cost for u in usage if u.cost is not None), start=View.NOTHING),
+            cost=sum((u.cost for u in usage if u.cost is not None), start=View.NOTHING),
             active_s=round(self._active_ms / 1000, 3),
             errors=self._errors,
             extensions=self._extensions,
@@ -169,6 +165,13 @@ class Progress:
             return intent.gate.verdict == "allow"
         answer = self._answers.get(questions[-1])
         return answer is not None and answer.choice == ALLOW
+
+    def _take_reply(self, n: int, reply: Replied) -> None:
+        self._usage.append(reply.usage)
+        self._active_ms += reply.duration_ms
+        self._last_reply, self.model_failures = n, 0
+        if not self.calls_of_last_reply():
+            self._errors = 0
 
     def _take_outcome(self, outcome: Happened) -> None:
         self._outcomes[outcome.intent] = outcome
@@ -191,9 +194,13 @@ class Progress:
     def _waits(self) -> tuple[Wait, ...]:
         turn = self.turn.id
         started = [
-            Wait("answer" if s.question else "event", StepRef(turn, n), s.until)
+            Wait("answer" if s.question else "event", StepRef(turn, n), _until(s))
             for n, s in self._started.items()
             if n not in self._outcomes
         ]
         asked = [Wait("answer", StepRef(turn, n), q.question.expires_at) for n, q in self._questions.items() if n not in self._answers]
         return (*started, *asked)
+
+
+def _until(started: Started) -> datetime | None:
+    return started.until or (started.question.expires_at if started.question else None)

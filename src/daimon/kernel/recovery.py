@@ -23,6 +23,8 @@ from daimon.kernel.log import Log
 async def settle(log: Log, dispatch: Dispatch, pins: Pins) -> None:
     if log.progress.steps and (before := _last_pins(log)) != pins:
         log.add(Upgraded(before, pins))
+    if log.progress.is_stopped:
+        return  # the turn ends now, and says of each open call that it may or may not have taken effect
     for n in sorted(log.progress.in_doubt):
         intended = log.progress.intent(n)
         assert intended is not None

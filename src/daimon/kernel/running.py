@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from daimon.kernel.containment import abandon
 from daimon.kernel.log import Log
 
 T = TypeVar("T")
@@ -42,5 +43,4 @@ class Running:
         finally:
             stop.cancel()
             if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
+                await abandon(task)

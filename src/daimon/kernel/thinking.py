@@ -5,7 +5,6 @@ Every tool call in the reply goes through the gate at once and is written down a
 reply, together with it.
 """
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from daimon.abi.codec import blob_hash
@@ -15,11 +14,11 @@ from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Delta, Model, Reply, Request, Router
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
-from daimon.abi.step import Intended, ModelFailed, Replied
+from daimon.abi.step import Gate, Intended, ModelFailed, Replied
 from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.calls import call_for
-from daimon.kernel.containment import contained
+from daimon.kernel.containment import within
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
@@ -29,6 +28,7 @@ FIXED_CHUNKS = 2
 """The first chunks of a request, system text and tools, hold nobody's words."""
 BACKOFF_S = 0.25
 MOST_NAME = 256
+MOST_CALLS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,7 @@ class Thinking:
         try:
             pieces = model.stream(request)
             while True:
-                async with asyncio.timeout(self.timeout_s):
-                    piece = await contained(anext(pieces))
+                piece = await within(self.timeout_s, anext(pieces))
                 if isinstance(piece, Reply):
                     return keepable(piece)
                 self._show(log, step, offset, piece)
@@ -112,9 +111,13 @@ def _keepable(part: Part) -> Part:
 def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
     """Every call becomes an intent; what the gate refused gets its outcome, what needs a person its question."""
     judged: list[tuple[int, Intended]] = []
-    for asked in calls:
+    for i, asked in enumerate(calls):
         n = log.progress.next_n
-        judged.append((log.add(dispatch.admit(asked, call_for(log, n))).n, _latest_intent(log)))
+        intended = dispatch.admit(asked, call_for(log, n))
+        if i >= MOST_CALLS:
+            intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
+        log.add(intended)
+        judged.append((n, intended))
     for n, intended in judged:
         match intended.gate.verdict:
             case "invalid" | "deny":
@@ -123,12 +126,6 @@ def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
                 asking.ask(log, _permission(intended), about=n)
             case "allow":
                 pass
-
-
-def _latest_intent(log: Log) -> Intended:
-    intended = log.progress.steps[-1].body
-    assert isinstance(intended, Intended)
-    return intended
 
 
 def _permission(intended: Intended) -> Question:

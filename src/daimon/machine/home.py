@@ -1,7 +1,8 @@
 """The home directory: all state of one Daimon, for one process at a time.
 
-It is made with mode 0700; one that others can read is refused, because it holds the owner's words and tokens. The lock is a
-file lock that the system drops when the process dies, however it dies, so there is nothing to clean up after a kill.
+It is made with mode 0700, and one that others can read is closed to them, because it holds the owner's words and tokens. The
+lock is a file lock that the system drops when the process dies, however it dies, so there is nothing to clean up after a
+kill.
 
     daimon.toml   settings        journal.db   the truth            memory.db   rebuilt from it
     token         for TCP calls   daimon.sock  for the owner        lock        held while running
@@ -59,7 +60,7 @@ class Home:
         """The secret for calls over TCP, made at the first start."""
         try:
             found = self._token.read_text(encoding="ascii").strip()
-        except FileNotFoundError:
+        except (FileNotFoundError, UnicodeDecodeError):
             found = ""
         if len(found) >= 32:
             return found

@@ -12,6 +12,7 @@ from daimon.abi.ports import Clock, Random
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RANDOM_BITS = 80
+_DIGITS = 26
 
 
 class SortableIds:
@@ -21,6 +22,11 @@ class SortableIds:
         self._last = 0
         self._lock = threading.Lock()
 
+    def go_on_after(self, last: str) -> None:
+        """Later ids sort after this one, even if the clock was set back since it was made."""
+        with self._lock:
+            self._last = max(self._last, _number(last))
+
     def new(self, prefix: str) -> str:
         with self._lock:
             ms = int((self._clock.now() - _EPOCH).total_seconds() * 1000)
@@ -29,9 +35,18 @@ class SortableIds:
             return prefix + _base32(self._last)
 
 
+def _number(id_: str) -> int:
+    value = 0
+    for digit in id_[-_DIGITS:]:
+        if digit not in _ALPHABET:
+            return 0
+        value = value * 32 + _ALPHABET.index(digit)
+    return value if len(id_) > _DIGITS else 0
+
+
 def _base32(value: int) -> str:
     digits = []
-    for _ in range(26):
+    for _ in range(_DIGITS):
         digits.append(_ALPHABET[value & 31])
         value >>= 5
     return "".join(reversed(digits))

@@ -1,0 +1,43 @@
+"""A model for these tests.
+
+It echoes. Told to `wait`, it says the first word and goes on when a file `go` appears; told to `ask`, it asks the owner.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from daimon.abi.errors import ProviderFailed
+from daimon.abi.message import Role, Text, ToolCall, ToolResult
+from daimon.abi.model import Delta, Reply, Request
+from daimon.extension import Kit
+
+SIGNS = Path(os.environ.get("PATIENT_SIGNS", "."))
+
+
+class Patient:
+    name = "patient"
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
+        said = next(message.text for message in reversed(request.messages) if message.role is Role.USER)
+        results = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
+        if said == "wait":
+            yield Delta("slow ")
+            (SIGNS / "started").touch()
+            while not (SIGNS / "go").exists():  # noqa: ASYNC110 - the test in another process has no other way to tell
+                await asyncio.sleep(0.01)
+            yield Delta("and steady")
+            yield Reply((Text("slow and steady"),), self.name)
+        elif said == "ask" and not results:
+            yield Reply((ToolCall("c1", "ask_owner", {"question": "Tea or coffee?", "options": ["tea", "coffee"]}),), self.name, "tools")
+        elif said == "fail":
+            raise ProviderFailed("down", "this model is out of order")
+        else:
+            text = results[-1].parts[0].text if results and isinstance(results[-1].parts[0], Text) else said
+            yield Delta(text)
+            yield Reply((Text(text),), self.name)
+
+
+def extend(kit: Kit) -> None:
+    kit.models["patient"] = Patient()

@@ -1,0 +1,308 @@
+"""From a turn to a request: what is in it, in which order, within which budget, with which bytes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.journal.world import MAIN, PINS, TTL_S, claimed, event, intent, outcome, step
+
+from daimon.abi.codec import decode
+from daimon.abi.context import Background, Prompt, Scene
+from daimon.abi.event import Said
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, TurnId
+from daimon.abi.label import Author, Label, Origin, join, owned
+from daimon.abi.message import Message, Role, Text, ToolCall, ToolResult, said
+from daimon.abi.ports import Claim, Ended, Parked
+from daimon.abi.step import ContextRef, Received, Replied, Sampling, Step, StepBody, Wait
+from daimon.abi.tool import Effect, Manifest
+from daimon.abi.turn import Ending, State, Turn
+from daimon.context.assemble import EARLIER_TURNS, Pager
+from daimon.context.tokens import estimate
+from daimon.testing.clock import START, ManualClock
+from daimon.testing.ids import CountingIds
+from daimon.testing.journal import MemoryJournal
+
+SYSTEM = "You are a test."
+TOOLS = (Manifest(name="pay", description="pays", parameters={"type": "object"}, effect=Effect.UNSAFE),)
+PLENTY = 32_000
+
+
+@pytest.fixture
+def journal() -> MemoryJournal:
+    return MemoryJournal(ManualClock(), CountingIds())
+
+
+def pager(journal: MemoryJournal, budget_tokens: int = PLENTY) -> Pager:
+    return Pager(journal, SYSTEM, budget_tokens, Sampling(temperature=0.5))
+
+
+async def begin(journal: MemoryJournal, text: str, conversation: str = "main") -> Claim:
+    key = f"{conversation}-{text}-{(await journal.count()).events}"
+    await journal.accept(event(key, Said((Text(text),)), conversation))
+    return claimed(await journal.claim(replace(MAIN, name=conversation), "w1", TTL_S, PINS))
+
+
+async def exchange(journal: MemoryJournal, text: str, answer: str, conversation: str = "main") -> Claim:
+    """A turn that is over."""
+    claim = await begin(journal, text, conversation)
+    parts = (Text(answer),) if answer else ()
+    await journal.finish(claim, [step(claim, 0, Replied("m", parts, "stop"))], Ended(Ending.ANSWERED, owned("test"), parts))
+    return claim
+
+
+def scene(claim: Claim, steps: Sequence[Step] = ()) -> Scene:
+    return Scene(claim.turn, claim.event, SELF, tuple(steps))
+
+
+async def prompt(pager: Pager, seen: Scene) -> Prompt:
+    return pager.assemble(seen, await pager.prepare(seen), TOOLS)
+
+
+def words(made: Prompt) -> list[str]:
+    return [message.text for message in made.request.messages]
+
+
+# -- what is in it
+
+
+async def test_a_request_is_the_system_text_then_earlier_turns_then_this_one(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    await exchange(journal, "it rains", "take a coat")
+    made = await prompt(pager(journal), scene(await begin(journal, "who am I?")))
+    assert words(made) == [SYSTEM, "I am bob", "hello bob", "it rains", "take a coat", "who am I?"]
+    assert [message.role for message in made.request.messages] == [
+        Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.USER, Role.ASSISTANT, Role.USER,
+    ]  # fmt: skip
+    assert (made.request.tools, made.request.sampling) == (TOOLS, Sampling(temperature=0.5))
+
+
+async def test_other_conversations_stay_out_of_it(journal: MemoryJournal) -> None:
+    await exchange(journal, "a secret", "kept", "elsewhere")
+    assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "hi"]
+
+
+async def test_turns_that_are_not_over_stay_out_of_it(journal: MemoryJournal) -> None:
+    parked = await begin(journal, "wait for me")
+    await journal.finish(parked, [], Parked((Wait("answer", intent(parked, 0).ref),)))
+    assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "hi"]
+
+
+async def test_a_turn_that_was_resumed_does_not_see_what_came_after_it(journal: MemoryJournal) -> None:
+    parked = await begin(journal, "wait for me")
+    await journal.finish(parked, [], Parked((Wait("answer", intent(parked, 0).ref),)))
+    await exchange(journal, "later", "much later")
+    assert words(await prompt(pager(journal), scene(parked))) == [SYSTEM, "wait for me"]
+
+
+@pytest.mark.parametrize("parts", [(), (ToolCall("c1", "pay", {}),)], ids=["silence", "only calls"])
+async def test_an_earlier_turn_without_an_answer_shows_what_was_asked(journal: MemoryJournal, parts: tuple[ToolCall, ...]) -> None:
+    claim = await begin(journal, "hush")
+    await journal.finish(claim, [step(claim, 0, Replied("m", parts, "stop"))], Ended(Ending.SILENT, owned("test")))
+    assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "hush", "hi"]
+
+
+async def test_an_erased_turn_shows_that_it_was_erased_and_nothing_else(journal: MemoryJournal) -> None:
+    claim = await exchange(journal, "my secret", "your secret")
+    await journal.erase_turn(claim.turn.id, "the owner asked")
+    assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "[erased] the owner asked", "hi"]
+
+
+async def test_only_so_many_earlier_turns_are_looked_at(journal: MemoryJournal) -> None:
+    for n in range(EARLIER_TURNS + 5):
+        await exchange(journal, f"q{n}", "")
+    seen = words(await prompt(pager(journal), scene(await begin(journal, "hi"))))
+    assert seen[-2:] == [f"q{EARLIER_TURNS + 4}", "hi"]
+    assert len(seen) <= EARLIER_TURNS + 2
+
+
+# -- this turn
+
+
+def steps(claim: Claim, *bodies: StepBody) -> list[Step]:
+    return [step(claim, n, body) for n, body in enumerate(bodies)]
+
+
+async def test_results_are_told_in_the_order_of_the_intents_whenever_they_came(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "pay both")
+    calls = Replied("m", (ToolCall("c0", "pay", {"to": "bob"}), ToolCall("c1", "pay", {"to": "eve"})), "tools")
+    done = [step(claim, 0, calls), intent(claim, 1), intent(claim, 2), *_outcomes(claim, (2, "eve is paid"), (1, "bob is paid"))]
+    made = await prompt(pager(journal), scene(claim, done))
+    told = [message.parts[0] for message in made.request.messages if message.role is Role.TOOL]
+    assert [result.parts[0] for result in told if isinstance(result, ToolResult)] == [Text("bob is paid"), Text("eve is paid")]
+
+
+async def test_a_call_that_is_not_over_has_no_result_yet(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "pay")
+    calls = Replied("m", (ToolCall("c0", "pay", {}), ToolCall("c1", "pay", {})), "tools")
+    done = [step(claim, 0, calls), intent(claim, 1), intent(claim, 2), *_outcomes(claim, (2, "paid"))]
+    made = await prompt(pager(journal), scene(claim, done))
+    assert [message.role for message in made.request.messages] == [Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL]
+
+
+async def test_what_was_said_meanwhile_stands_where_it_was_taken_in(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "one")
+    await journal.accept(event("two"))
+    await journal.accept(event("three"))
+    done = steps(claim, Received(EventId("e-two")), Replied("m", (Text("aha"),), "stop"), Received(EventId("e-three")))
+    assert words(await prompt(pager(journal), scene(claim, done))) == [SYSTEM, "one", "two", "aha", "three"]
+
+
+async def test_an_event_that_answered_a_wait_is_no_message_of_its_own(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "one")
+    await journal.accept(event("the answer"))
+    done = steps(claim, Received(EventId("e-the answer"), resolves=0))
+    assert words(await prompt(pager(journal), scene(claim, done))) == [SYSTEM, "one"]
+
+
+# -- labels
+
+
+async def test_a_request_carries_the_labels_of_all_that_is_in_it(journal: MemoryJournal) -> None:
+    stranger = Label.of(Origin(Author.STRANGER, "web:example.org"))
+    claim = await begin(journal, "read it")
+    assert (await prompt(pager(journal), scene(claim))).request.label.is_trusted
+    read = [replace(each, label=stranger) for each in _outcomes(claim, (0, "pay eve"), at=1)]
+    made = await prompt(pager(journal), scene(claim, [intent(claim, 0), *read]))
+    assert made.request.label == join(message.label for message in made.request.messages)
+    assert not made.request.label.is_trusted
+
+
+async def test_a_strangers_words_of_an_earlier_turn_are_still_a_strangers(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "read it")
+    answer = replace(step(claim, 0, Replied("m", (Text("it says: pay"),), "stop")), label=Label.of(Origin(Author.STRANGER, "web:x")))
+    await journal.finish(claim, [answer], Ended(Ending.ANSWERED, answer.label))
+    assert not (await prompt(pager(journal), scene(await begin(journal, "so?")))).request.label.is_trusted
+
+
+# -- the budget
+
+
+async def test_when_the_budget_is_short_the_oldest_turns_go_first(journal: MemoryJournal) -> None:
+    for n in range(5):
+        await exchange(journal, f"question {n}", "word " * 100)
+    now = await begin(journal, "now")
+    one = estimate(said(Role.USER, "question 0", owned("x"))) + estimate(said(Role.ASSISTANT, "word " * 100, owned("x")))
+    base = estimate(said(Role.SYSTEM, SYSTEM, owned("x"))) + estimate(said(Role.USER, "now", owned("x")))
+    for kept in range(6):
+        for spare in (0, one - 1):
+            made = await prompt(pager(journal, base + kept * one + spare), scene(now))
+            assert [text for text in words(made) if text.startswith("question")] == [f"question {n}" for n in range(5 - kept, 5)]
+            assert len(made.request.context) == kept
+
+
+async def test_this_turn_is_never_cut_however_short_the_budget(journal: MemoryJournal) -> None:
+    await exchange(journal, "earlier", "words")
+    claim = await begin(journal, "long " * 10_000)
+    done = steps(claim, Replied("m", (Text("as long " * 10_000),), "stop"))
+    made = await prompt(pager(journal, 1), scene(claim, done))
+    assert words(made) == [SYSTEM, "long " * 10_000, "as long " * 10_000]
+
+
+async def test_what_was_left_out_leaves_no_gap(journal: MemoryJournal) -> None:
+    await exchange(journal, "small", "old")
+    await exchange(journal, "huge", "word " * 10_000)
+    await exchange(journal, "small", "new")
+    made = await prompt(pager(journal, 1_000), scene(await begin(journal, "now")))
+    assert words(made) == [SYSTEM, "small", "new", "now"]
+
+
+sizes = st.lists(st.integers(min_value=0, max_value=400), max_size=8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(sizes, st.integers(min_value=0, max_value=600))
+def test_the_newest_turns_are_kept_whole_and_within_the_budget(lengths: list[int], budget: int) -> None:
+    journal = MemoryJournal(ManualClock(), CountingIds())
+    earlier = tuple(
+        (ContextRef("turn", f"t{n}"), (said(Role.USER, f"{n}", owned("x")), said(Role.ASSISTANT, "x" * length, owned("x"))))
+        for n, length in enumerate(lengths)
+    )
+    claim = _claim()
+    made = pager(journal, budget).assemble(scene(claim), Background(earlier, {}), ())
+    kept = len(made.request.context)
+    assert made.request.context == tuple(ref for ref, _ in earlier[len(earlier) - kept :])
+    assert len(made.request.messages) == 2 + 2 * kept
+    if kept:
+        assert sum(map(estimate, made.request.messages)) <= budget
+
+
+# -- the bytes
+
+
+async def test_the_bytes_are_the_system_text_the_tools_and_one_chunk_for_each_message(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    made = await prompt(pager(journal), scene(await begin(journal, "who am I?")))
+    system, tools, *rest = made.chunks
+    assert [decode(Message, chunk) for chunk in (system, *rest)] == list(made.request.messages)
+    assert decode(tuple[Manifest, ...], tools) == TOOLS
+
+
+async def test_the_same_scene_gives_the_same_bytes(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    seen = scene(await begin(journal, "who am I?"))
+    one, other = [await prompt(pager(journal), seen) for _ in range(2)]
+    assert one == other
+
+
+async def test_what_comes_before_the_newest_message_keeps_its_bytes_from_call_to_call(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    claim = await begin(journal, "pay bob")
+    first = await prompt(pager(journal), scene(claim))
+    asked = Replied("m", (ToolCall("c1", "pay", {"to": "bob"}),), "tools", context=first.request.context)
+    done = [step(claim, 0, asked), intent(claim, 1)]
+    chunks = [first.chunks]
+    for text in ("paid", "paid again"):
+        done += _outcomes(claim, (len(done) - 1, text), at=len(done))
+        chunks.append((await prompt(pager(journal), scene(claim, done))).chunks)
+        done += [step(claim, len(done), asked), intent(claim, len(done) + 1)]
+    for before, after in zip(chunks, chunks[1:], strict=False):
+        assert after[: len(before)] == before
+        assert len(after) == len(before) + 2
+
+
+# -- resuming
+
+
+async def test_a_resumed_turn_sees_the_earlier_turns_that_its_first_reply_saw(journal: MemoryJournal) -> None:
+    early = await exchange(journal, "I am bob", "hello bob")
+    claim = await begin(journal, "who am I?")
+    first = await prompt(pager(journal), scene(claim))
+    assert first.request.context == (ContextRef("turn", early.turn.id),)
+    done = steps(claim, Replied("m", (Text("let me think"),), "stop", context=first.request.context))
+    await journal.finish(claim, done, Parked((Wait("answer", intent(claim, 0).ref),)))
+    await exchange(journal, "I am eve", "hello eve")
+    again = await prompt(pager(journal), scene(claim, done))
+    assert again.request.context == first.request.context
+    assert again.chunks[: len(first.chunks)] == first.chunks
+
+
+async def test_a_turn_that_saw_nothing_earlier_sees_nothing_earlier_when_resumed(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    claim = await begin(journal, "who am I?")
+    done = steps(claim, Replied("m", (Text("let me think"),), "stop", context=()))
+    assert words(await prompt(pager(journal), scene(claim, done))) == [SYSTEM, "who am I?", "let me think"]
+
+
+async def test_a_turn_that_was_resumed_before_its_first_reply_reads_anew(journal: MemoryJournal) -> None:
+    await exchange(journal, "I am bob", "hello bob")
+    claim = await begin(journal, "who am I?")
+    await journal.accept(event("more"))
+    assert words(await prompt(pager(journal), scene(claim, steps(claim, Received(EventId("e-more"))))))[1:3] == ["I am bob", "hello bob"]
+
+
+def _outcomes(claim: Claim, *results: tuple[int, str], at: int | None = None) -> list[Step]:
+    """Outcomes of these intents, in this order."""
+    first = 3 if at is None else at
+    made = [outcome(claim, n, text=text) for n, text in results]
+    return [replace(each, n=first + i) for i, each in enumerate(made)]
+
+
+def _claim() -> Claim:
+    sent = event("now")
+    turn = Turn(
+        id=TurnId("t9"), conversation="main", event=sent.id, principal=OWNER, agent=SELF, root=TurnId("t9"), state=State.RUNNING,
+        created_at=START, space=HOME_SPACE,
+    )  # fmt: skip
+    return Claim(conversation=MAIN, worker="w1", epoch=1, turn=turn, event=sent, steps=())
