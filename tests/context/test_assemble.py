@@ -1,5 +1,6 @@
 """From a turn to a request: what is in it, in which order, within which budget, with which bytes."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -257,7 +258,7 @@ async def test_what_comes_before_the_newest_message_keeps_its_bytes_from_call_to
         done += _outcomes(claim, (len(done) - 1, text), at=len(done))
         chunks.append((await prompt(pager(journal), scene(claim, done))).chunks)
         done += [step(claim, len(done), asked), intent(claim, len(done) + 1)]
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         assert after[: len(before)] == before
         assert len(after) == len(before) + 2
 

@@ -366,12 +366,15 @@ async def test_a_journal_that_cannot_be_written_says_so(file: int | None, direct
 
 
 async def test_another_writer_stops_this_one(tmp_path: Path) -> None:
-    async with opened(tmp_path / "journal.db") as journal:
-        with database(tmp_path / "journal.db") as other:
-            other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(JournalStopped, match="another process writes to this journal"):
-                await journal.accept(event("k1"))
-        assert isinstance(await asyncio.wait_for(journal.stopped, 5), JournalStopped)
+    connection = prepare(tmp_path / "journal.db")
+    connection.set_busy_timeout(1)  # patience is not what is tested here
+    journal = SqliteJournal(tmp_path / "journal.db", connection, ManualClock(), fresh_ids())
+    with database(tmp_path / "journal.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalStopped, match="another process writes to this journal"):
+            await journal.accept(event("k1"))
+    assert isinstance(await asyncio.wait_for(journal.stopped, 5), JournalStopped)
+    await journal.close()
 
 
 # -- a full disk

@@ -9,14 +9,16 @@ import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from daimon.abi.errors import JournalFull, JournalStopped, NotSent
 from daimon.abi.event import Address, Said
 from daimon.abi.ports import Channel, Clock, Delivery, Outbox, Outgoing
 from daimon.abi.step import Asked, Happened, Started
-from daimon.kernel.containment import contained
+from daimon.kernel.containment import within
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
 
+T = TypeVar("T")
 MOST_AT_ONCE = 64
 MOST_ATTEMPTS = 12
 SEND_TIMEOUT_S = 60.0
@@ -44,8 +46,9 @@ class Postman:
                 tasks.create_task(_listen(updates, self._news))
                 while True:
                     self._news.clear()
-                    for message in await self._outbox.outgoing(MOST_AT_ONCE):
-                        if message.to not in self._busy:
+                    before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
+                    for message in await self._outbox.outgoing(MOST_AT_ONCE + len(before)):
+                        if message.to not in before and message.to not in self._busy:
                             self._busy.add(message.to)
                             tasks.create_task(self._deliver(message))
                     with suppress(TimeoutError):
@@ -73,8 +76,7 @@ class Postman:
 
     async def _send(self, channel: Channel, message: Outgoing) -> None:
         try:
-            async with asyncio.timeout(SEND_TIMEOUT_S):
-                state = await contained(channel.send(message))
+            state = await self._until_there_is_room(lambda: within(SEND_TIMEOUT_S, channel.send(message)))
         except JournalStopped:
             raise
         except Exception as failure:  # noqa: BLE001 - a channel's library may raise anything
@@ -99,7 +101,7 @@ class Postman:
     async def _note(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
         await self._until_there_is_room(lambda: self._outbox.delivered(message, state, note, retry_at))
 
-    async def _until_there_is_room(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _until_there_is_room(self, write: Callable[[], Awaitable[T]]) -> T:
         """What happened must be noted, or it would happen again."""
         while True:
             try:

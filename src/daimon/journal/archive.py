@@ -110,10 +110,12 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
         digest = db.execute(
             "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)
         ).get
-        db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
         db.execute(
-            "UPDATE blobs SET body = NULL WHERE first_pos = ? AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.hash = blobs.hash)", (pos,)
+            """UPDATE blobs SET body = NULL WHERE (first_pos = ?1 OR hash IN (SELECT hash FROM blob_refs WHERE pos = ?1))
+               AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.hash = blobs.hash AND r.pos <> ?1)""",
+            (pos,),
         )
+        db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
         erased.append(Erased(digest.hex(), now.at, reason))
     db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
     return tuple(erased)

@@ -20,48 +20,55 @@ from daimon.abi.event import INTERNAL, SCHEMA, Address, Body, Erased, Event, Fro
 from daimon.abi.ids import Conversation, EventId, Key, SpaceId, StepRef, TurnId
 from daimon.abi.label import Label
 from daimon.abi.message import Text
-from daimon.abi.ports import Claim, Delivery, Ended, Outgoing
+from daimon.abi.ports import Delivery, Ended, Outgoing
 from daimon.abi.step import Step
 from daimon.abi.tool import Post, Send
-from daimon.abi.turn import Ending
+from daimon.abi.turn import Ending, Turn
 from daimon.journal.now import Now
 from daimon.journal.rows import PAYLOAD, micros, moment, put_payload, read_label, read_payload, write_label
 
 
-def say(db: apsw.Connection, now: Now, claim: Claim, to: Address, end: Ended) -> None:
-    _put(db, now, claim, Draft(f"{claim.turn.id}:reply", to, Said(end.reply), end.label))
+def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> None:
+    _put(db, now, turn, Draft(f"{turn.id}:reply", to, Said(end.reply), end.label))
 
 
-def apply(db: apsw.Connection, now: Now, claim: Claim, step: Step, key: str, operation: Send | Post) -> None:
+def apply(db: apsw.Connection, now: Now, turn: Turn, step: Step, key: str, operation: Send | Post) -> None:
     if isinstance(operation, Send):
-        _put(db, now, claim, Draft(key, operation.to, Said(operation.parts), step.label))
+        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts), step.label))
         return
-    intent = StepRef(claim.turn.id, int(key.split(":")[1]))
-    event = _event(now, claim, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
-    _post(db, now, claim, replace(event, agent=operation.agent, parent=intent))
+    intent = StepRef(turn.id, int(key.split(":")[1]))
+    event = _event(now, turn, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
+    _post(db, now, turn, replace(event, agent=operation.agent, parent=intent))
 
 
-def report(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
+def report(db: apsw.Connection, now: Now, turn: Turn, end: Ended) -> None:
     """A child turn tells its parent how it ended."""
-    parent = claim.turn.parent
+    parent = turn.parent
     assert parent is not None
     home = db.execute("SELECT conversation FROM turns WHERE id = ?", (parent.turn,)).get
     if home is None:
         return
     text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
     body = Late({"ending": end.ending.value, "text": text}, is_error=end.ending not in (Ending.ANSWERED, Ending.SILENT))
-    event = _event(now, claim, f"{claim.turn.id}:report", home, body, end.label)
-    _post(db, now, claim, replace(event, resolves=parent))
+    event = _event(now, turn, f"{turn.id}:report", home, body, end.label)
+    _post(db, now, turn, replace(event, resolves=parent))
 
 
-def stop_children(db: apsw.Connection, now: Now, claim: Claim) -> None:
+def stop_children(db: apsw.Connection, now: Now, turn: Turn) -> None:
     children: list[tuple[str, str]] = db.execute(
         "SELECT id, conversation FROM turns WHERE parent >= ? AND parent < ? AND state IN ('running', 'parked')",
-        (f"{claim.turn.id}:", f"{claim.turn.id};"),
+        (f"{turn.id}:", f"{turn.id};"),
     ).fetchall()  # type: ignore[assignment]
     for child, conversation in children:
-        stop = Stop(TurnId(child), f"its parent {claim.turn.id} ended")
-        _post(db, now, claim, _event(now, claim, f"{claim.turn.id}:stop:{child}", conversation, stop, claim.turn.label))
+        stop = Stop(TurnId(child), f"its parent {turn.id} ended")
+        _post(db, now, turn, _event(now, turn, f"{turn.id}:stop:{child}", conversation, stop, turn.label))
+
+
+def abandon(db: apsw.Connection, now: Now, turn: Turn) -> None:
+    """A turn that cannot be read has failed: its parent hears of it, its children end."""
+    if turn.parent is not None:
+        report(db, now, turn, Ended(Ending.FAILED, turn.label))
+    stop_children(db, now, turn)
 
 
 def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple[Outgoing, ...]:
@@ -114,24 +121,24 @@ class Draft:
     label: Label
 
 
-def _event(now: Now, claim: Claim, key: str, conversation: str, body: Body, label: Label) -> Event:
+def _event(now: Now, turn: Turn, key: str, conversation: str, body: Body, label: Label) -> Event:
     return Event(
-        id=EventId(now.ids.new("e")), source=INTERNAL, key=Key(key), space=claim.turn.space, conversation=conversation,
-        principal=claim.turn.principal, agent=claim.turn.agent, body=body, label=label, occurred_at=now.at, received_at=now.at,
+        id=EventId(now.ids.new("e")), source=INTERNAL, key=Key(key), space=turn.space, conversation=conversation,
+        principal=turn.principal, agent=turn.agent, body=body, label=label, occurred_at=now.at, received_at=now.at,
     )  # fmt: skip
 
 
-def _post(db: apsw.Connection, now: Now, claim: Claim, event: Event) -> None:
-    _put(db, now, claim, Draft(event.key, Address(INTERNAL, event.conversation), event, event.label))
+def _post(db: apsw.Connection, now: Now, turn: Turn, event: Event) -> None:
+    _put(db, now, turn, Draft(event.key, Address(INTERNAL, event.conversation), event, event.label))
 
 
-def _put(db: apsw.Connection, now: Now, claim: Claim, draft: Draft) -> None:
-    pos, at, where = next(now.positions), micros(now.at), claim.conversation
+def _put(db: apsw.Connection, now: Now, turn: Turn, draft: Draft) -> None:
+    pos, at, where = next(now.positions), micros(now.at), turn.where
     db.execute(
         """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, is_event, label, created_at, schema, state)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
         (
-            pos, draft.key, where.space, where.name, claim.turn.id, draft.to.channel, draft.to.to,
+            pos, draft.key, where.space, where.name, turn.id, draft.to.channel, draft.to.to,
             isinstance(draft.content, Event), write_label(draft.label), at, SCHEMA,
         ),
     )  # fmt: skip

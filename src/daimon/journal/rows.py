@@ -26,6 +26,8 @@ from daimon.abi.turn import Ending, Pins, State, Turn
 PLAIN, ZLIB, IN_BLOBS, ROPE = 0, 1, 2, 3
 COMPRESS_FROM = 512
 BLOB_FROM = 64 * 1024
+YOUNG_US = 6 * 3_600 * 1_000_000
+"""A blob that is put again is made young again, but not with every call."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -83,8 +85,9 @@ def put_blob(db: apsw.Connection, value: Packed, pos: int | None, at: int) -> No
     """Kept once. Words that were erased and are said again are kept again."""
     db.execute(
         """INSERT INTO blobs VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET
-           at = excluded.at, body = COALESCE(body, excluded.body), first_pos = IIF(body IS NULL, excluded.first_pos, first_pos)""",
-        (value.digest, value.codec, value.size, value.body, pos, at),
+           at = excluded.at, codec = excluded.codec, body = excluded.body, first_pos = IIF(body IS NULL, excluded.first_pos, first_pos)
+           WHERE body IS NULL OR at < excluded.at - ?""",
+        (value.digest, value.codec, value.size, value.body, pos, at, YOUNG_US),
     )
 
 

@@ -89,6 +89,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE blobs (
         hash BLOB PRIMARY KEY, codec INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB, first_pos INTEGER, at INTEGER NOT
         NULL) WITHOUT ROWID;
+    CREATE INDEX blobs_by_first ON blobs (first_pos) WHERE first_pos IS NOT NULL;
     CREATE TABLE blob_refs (hash BLOB NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (hash, pos)) WITHOUT ROWID;
     CREATE INDEX blob_refs_by_pos ON blob_refs (pos);
     """,

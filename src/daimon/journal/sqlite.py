@@ -58,7 +58,8 @@ from daimon.journal.writer import Writer, explain
 T = TypeVar("T")
 READERS = 2
 BUSY_MS = 10_000
-MOST_TRIES = 5
+MOST_TRIES = 20
+TRY_AGAIN_S = 0.1
 """How long a lock of somebody else (a backup, a curious shell) is waited for."""
 
 
@@ -178,7 +179,10 @@ class SqliteJournal:
         erased = await self._writer.run(lambda db: archive.erase(db, self._now(), turn, reason))
         for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):
             await self._writer.run(lambda db, some=some: blobs.delete(db, some, self._clock.now()))  # type: ignore[misc]
-        await self._writer.alone(_truncate_log)
+        for _ in range(MOST_TRIES):
+            if await self._writer.alone(_truncate_log):
+                break
+            await self._clock.sleep(TRY_AGAIN_S)  # a reader is in the way; the log is emptied at the next close at the latest
         return erased
 
     async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
@@ -293,11 +297,15 @@ def last_position(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
 
 
-def _truncate_log(connection: apsw.Connection) -> None:
-    """Empties the write-ahead log: what was erased must not stay readable in it."""
-    for _ in range(MOST_TRIES):
-        if connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0):
-            return
+def _truncate_log(connection: apsw.Connection) -> bool:
+    """Empties the write-ahead log: what was erased must not stay readable in it. Does not wait for readers."""
+    connection.set_busy_timeout(0)
+    try:
+        return connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_timeout(BUSY_MS)
 
 
 def _write_marker(marker: Path) -> None:

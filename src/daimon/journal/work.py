@@ -7,19 +7,20 @@ of an outcome are set, messages are put into the outbox.
 A lease is measured on the monotonic clock of this boot. After a restart no lease of an earlier boot counts: its process is gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
 from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.ids import Conversation, TurnId
-from daimon.abi.ports import Blob, Busy, Claim, Damaged, Ended, Idle, More, Noticed, NotYet, Parked, Released
+from daimon.abi.ports import Blob, Busy, Claim, Damaged, DeadLetter, Ended, Idle, More, Noticed, NotYet, Parked, Released
 from daimon.abi.step import Answered, Asked, Happened, ModelFailed, Received, Replied, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal import outbox, timers
-from daimon.journal.intake import LATE, TAKEN, WAITING
+from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Now
 from daimon.journal.rows import (
     EVENT,
@@ -66,7 +67,7 @@ def claim(
     ).get
     return Claim(
         conversation=conversation, worker=worker, epoch=epoch, turn=turn, event=event, steps=steps,
-        arrived=_arrived(db, conversation, turn.id), attempts=attempts,
+        arrived=_arrived(db, now, conversation, turn.id), attempts=attempts,
         is_stopped=bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (turn.id,)).get),
     )  # fmt: skip
 
@@ -74,6 +75,7 @@ def claim(
 def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged) -> Damaged:
     db.execute("UPDATE turns SET state = 'failed', ending = 'failed', ended_at = ? WHERE id = ?", (micros(now.at), turn.id))
     db.execute("UPDATE events SET taken = ? WHERE turn = ? AND taken = ?", (LATE, turn.id, WAITING))
+    outbox.abandon(db, now, turn)
     return Damaged(turn.id, str(damage))
 
 
@@ -83,13 +85,13 @@ def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
         "UPDATE conversations SET boot = ?, lease_until = ? WHERE space = ? AND name = ?",
         (now.boot, now.monotonic + ttl_s, claim.conversation.space, claim.conversation.name),
     )
-    return _notice(db, claim)
+    return _notice(db, now, claim)
 
 
 def record(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> Noticed:
     _fence(db, claim)
     _append(db, now, claim, steps, blobs)
-    return _notice(db, claim)
+    return _notice(db, now, claim)
 
 
 def finish(
@@ -156,7 +158,9 @@ def _next_turn(db: apsw.Connection, now: Now, conversation: Conversation, pins: 
     while (
         row := db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 ORDER BY e.seq LIMIT 1", where).get
     ) is not None:
-        event = read_event(row)
+        event = _readable(db, now, row)
+        if event is None:
+            continue
         if event.resolves is None and not _is_orphan(db, event):
             return _open_turn(db, now, event, pins)
         parked = db.execute(TURN + " WHERE id = ? AND state = 'parked'", (event.resolves.turn if event.resolves else None,)).get
@@ -262,11 +266,11 @@ def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: in
         if isinstance(operation, SetTimer | CancelTimer):
             timers.apply(db, claim.event, step, operation)
         elif isinstance(operation, Send | Post):
-            outbox.apply(db, now, claim, step, f"{claim.turn.id}:{origin}:{i}", operation)
+            outbox.apply(db, now, claim.turn, step, f"{claim.turn.id}:{origin}:{i}", operation)
         # the others are read from the journal by whom they concern: memory, the kernel
 
 
-def _notice(db: apsw.Connection, claim: Claim) -> Noticed:
+def _notice(db: apsw.Connection, now: Now, claim: Claim) -> Noticed:
     is_stopped = bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (claim.turn.id,)).get)
     where = (claim.conversation.space, claim.conversation.name)
     if not db.execute("SELECT 1 FROM events WHERE space = ? AND conversation = ? AND taken = 0 LIMIT 1", where).get:
@@ -274,15 +278,29 @@ def _notice(db: apsw.Connection, claim: Claim) -> Noticed:
     newer = db.execute(
         EVENT + f" WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq LIMIT {MOST_NEWER}", where
     )
-    return Noticed(is_stopped, _arrived(db, claim.conversation, claim.turn.id), tuple(read_event(row) for row in newer))
+    return Noticed(is_stopped, _arrived(db, now, claim.conversation, claim.turn.id), _all_readable(db, now, newer))
 
 
-def _arrived(db: apsw.Connection, conversation: Conversation, turn: TurnId) -> tuple[Event, ...]:
+def _arrived(db: apsw.Connection, now: Now, conversation: Conversation, turn: TurnId) -> tuple[Event, ...]:
     rows = db.execute(
         EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = ? AND e.turn = ? ORDER BY e.seq",
         (conversation.space, conversation.name, WAITING, turn),
     )
-    return tuple(read_event(row) for row in rows)
+    return _all_readable(db, now, rows)
+
+
+def _all_readable(db: apsw.Connection, now: Now, rows: Iterable[Any]) -> tuple[Event, ...]:
+    return tuple(event for row in list(rows) if (event := _readable(db, now, row)) is not None)
+
+
+def _readable(db: apsw.Connection, now: Now, row: tuple[Any, ...]) -> Event | None:
+    """The event, or None if its row is damaged: then it is laid with the dead letters, and the others go on."""
+    try:
+        return read_event(row)
+    except JournalDamaged as damage:
+        db.execute("UPDATE events SET taken = ? WHERE id = ?", (LATE, row[0]))
+        bury(db, DeadLetter("journal", f"event {row[0]}: {damage}", row[-1] or b"", now.at))
+        return None
 
 
 # -- resting -----------------------------------------------------------------------------------------------------------
@@ -296,11 +314,11 @@ def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
     db.execute("UPDATE events SET taken = ? WHERE space = ? AND conversation = ? AND taken = 0 AND turn = ?",
                (LATE, claim.conversation.space, claim.conversation.name, claim.turn.id))  # fmt: skip
     if end.reply and claim.event.reply_to is not None:
-        outbox.say(db, now, claim, claim.event.reply_to, end)
+        outbox.say(db, now, claim.turn, claim.event.reply_to, end)
     if claim.turn.parent is not None:
-        outbox.report(db, now, claim, end)
+        outbox.report(db, now, claim.turn, end)
     if end.ending.stops_children:
-        outbox.stop_children(db, now, claim)
+        outbox.stop_children(db, now, claim.turn)
 
 
 def _park(db: apsw.Connection, claim: Claim, waits: Sequence[Wait]) -> None:

@@ -77,12 +77,12 @@ class Writer:
         self._gathered.append(_Job(work, future))
         return await future
 
-    async def alone(self, work: Callable[[apsw.Connection], None]) -> None:
+    async def alone(self, work: Callable[[apsw.Connection], T]) -> T:
         """Runs `work` on the connection outside of any transaction, after all that was handed over before."""
-        future: asyncio.Future[None] = self._loop.create_future()
+        future: asyncio.Future[T] = self._loop.create_future()
         self._hand_over()
         self._jobs.put([_Job(work, future, is_alone=True)])
-        await future
+        return await future
 
     async def close(self) -> None:
         self._is_closed = True

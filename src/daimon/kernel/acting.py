@@ -62,18 +62,15 @@ class Acting:
             return await self._settled(log, n, intended, outcome)
         return outcome
 
-    async def _settled(self, log: Log, n: int, intended: Intended, unclear: Happened) -> Happened | Doubt:
+    async def _settled(self, log: Log, n: int, intended: Intended, unclear: Happened) -> Happened | Started | Doubt:
         """After a time-out or a crash of the tool nobody knows whether it took effect. The same rules as after a crash of ours."""
         match intended.effect:
             case Effect.PURE:
                 return unclear
             case Effect.IDEMPOTENT:
                 again = await self.dispatch.run(n, intended, call_for(log, n), "reran")
-                return (
-                    again
-                    if isinstance(again, Happened) and again.code not in UNCLEAR
-                    else Doubt(n, intended, "A second try failed as well.")
-                )
+                is_no_help = isinstance(again, Happened) and again.code in (*UNCLEAR, "rate_limited", "tool_changed")
+                return Doubt(n, intended, "A second try did not help.") if is_no_help else again
             case Effect.VERIFIABLE:
                 try:
                     return await self.dispatch.verify(n, intended, call_for(log, n)) or unclear

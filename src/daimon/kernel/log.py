@@ -8,7 +8,7 @@ A full disk does not lose a turn: the write is tried again until there is room. 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -61,15 +61,16 @@ class Log:
 
     async def commit(self) -> None:
         if self._steps:
-            await _to_the_end(self._commit(tuple(self._steps), tuple(self._blobs)))
+            steps, blobs = tuple(self._steps), tuple(self._blobs)
+            await self._persist(lambda: self._commit(steps, blobs))
 
     async def finish(self, ending: Ending, reply: tuple[Content, ...]) -> More | Released:
-        left = await _to_the_end(self._rest(Ended(ending, self.progress.label, reply)))
+        left = await self._persist(lambda: self._rest(Ended(ending, self.progress.label, reply)))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, ending.state, ending))
         return left
 
     async def park(self, waits: Sequence[Wait]) -> More | Released:
-        left = await _to_the_end(self._rest(Parked(tuple(waits))))
+        left = await self._persist(lambda: self._rest(Parked(tuple(waits))))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, State.PARKED))
         return left
 
@@ -78,12 +79,12 @@ class Log:
         return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)))
 
     async def _commit(self, steps: tuple[Step, ...], blobs: tuple[Blob, ...]) -> None:
-        self.notice(await self._persist(lambda: self._journal.record(self.claim, steps, blobs)))
+        self.notice(await self._journal.record(self.claim, steps, blobs))
         self._publish(steps)
 
     async def _rest(self, rest: Ended | Parked) -> More | Released:
         steps, blobs = tuple(self._steps), tuple(self._blobs)
-        left = await self._persist(lambda: self._journal.finish(self.claim, steps, rest, blobs))
+        left = await self._journal.finish(self.claim, steps, rest, blobs)
         self._publish(steps)
         return left
 
@@ -91,10 +92,10 @@ class Log:
         self.progress.is_stopped |= noticed.is_stopped
         self.arrived, self.newer = noticed.arrived, noticed.newer
 
-    async def _persist(self, write: Callable[[], Awaitable[T]]) -> T:
+    async def _persist(self, write: Callable[[], Coroutine[Any, Any, T]]) -> T:
         while True:
             try:
-                return await write()
+                return await _to_the_end(write())
             except JournalFull:
                 await self._clock.sleep(FULL_RETRY_S)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
-from daimon.abi.errors import Fenced, JournalFailed, JournalFull
+from daimon.abi.errors import Fenced, JournalDamaged, JournalFailed, JournalFull
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import Conversation
 from daimon.abi.plain import clean
@@ -28,6 +28,7 @@ from daimon.kernel.turn import Turns
 SWEEP_S = 5.0
 MOST_ATTEMPTS = 20
 MOST_AT_ONCE = 256
+DAMAGED_RETRY_S = 60.0
 
 
 class Scheduler:
@@ -86,6 +87,8 @@ class Scheduler:
                         return Done()
         except JournalFull:
             return RetryAt(self._clock.now() + timedelta(seconds=FULL_RETRY_S))
+        except JournalDamaged:
+            return RetryAt(self._clock.now() + timedelta(seconds=DAMAGED_RETRY_S))  # one row is no reason to end; a broken file is
         return Done()
 
     async def _run(self, claim: Claim) -> More | Released:

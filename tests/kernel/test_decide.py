@@ -1,0 +1,168 @@
+"""The scheduler policy: a table of what is decided when, and what holds for every view."""
+
+import json
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.abi.values import members, numbers, of
+
+from daimon.abi.codec import adapter, decode, encode
+from daimon.abi.ids import AgentId, StepRef, TurnId
+from daimon.abi.step import AskHuman, Complete, Continue, Decided, Decision, HandOff, Park, RefreshContext, StepBody, UseTools, Wait
+from daimon.abi.tool import HandOver
+from daimon.abi.turn import Ending
+from daimon.kernel.decide import VERSION, Limits, View, decide
+from daimon.testing.clock import START
+
+LIMITS = Limits(steps=10, tokens=100, cost=Decimal(2), active_s=60.0, errors=3, pause_share=0.9)
+WAIT = Wait("answer", StepRef(TurnId("t1"), 4), START)
+OVER = HandOver(AgentId("specialist"), "knows better")
+
+views = st.builds(
+    View,
+    steps=st.integers(0, 20), replies=st.integers(0, 5), tokens=st.integers(0, 300), active_s=st.floats(0, 200), errors=st.integers(0, 6),
+    cost=st.decimals(0, 5, places=2), extensions=st.integers(0, 3), ready=st.lists(st.integers(0, 50), max_size=3).map(tuple),
+    waits=st.lists(of(Wait), max_size=2).map(tuple), has_answer=st.booleans(), is_silent=st.booleans(), is_stale=st.booleans(),
+    is_stopped=st.booleans(), is_interrupted=st.booleans(), hand_over=st.none() | of(HandOver),
+)  # fmt: skip
+limits = st.builds(
+    Limits,
+    steps=st.integers(1, 20), tokens=st.integers(1, 300), cost=st.none() | st.decimals(0, 5, places=2), active_s=st.floats(0.1, 200),
+    errors=st.integers(1, 6), pause_share=st.floats(0.01, 1),
+)  # fmt: skip
+
+
+# -- what is decided when
+
+
+@pytest.mark.parametrize(
+    ("view", "decision"),
+    [
+        (View(), Continue()),
+        (View(is_stopped=True), Complete(Ending.STOPPED, "somebody asked it to stop")),
+        (View(is_interrupted=True), Complete(Ending.INTERRUPTED, "a newer message took its place")),
+        (View(ready=(3, 4)), UseTools((3, 4))),
+        (View(waits=(WAIT,)), Park("waiting", (WAIT,))),
+        (View(has_answer=True), Complete(Ending.ANSWERED)),
+        (View(has_answer=True, is_silent=True), Complete(Ending.SILENT)),
+        (View(hand_over=OVER), HandOff(OVER.agent, OVER.reason)),
+        (View(is_stale=True), RefreshContext("what the model last saw has changed")),
+        (View(steps=9, tokens=89, cost=Decimal("1.99"), active_s=53.9, errors=2), Continue()),
+        (View(is_silent=True), Continue()),
+    ],
+    ids=lambda each: each.kind if not isinstance(each, View) else "",
+)
+def test_what_is_decided_when(view: View, decision: Decision) -> None:
+    assert decide(view, LIMITS) == decision
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (View(steps=10), "10 steps were taken, the limit is 10 (limits.steps)"),
+        (View(steps=11), "11 steps were taken"),
+        (View(cost=Decimal(2)), "2 was spent, the limit is 2 (limits.cost)"),
+        (View(cost=Decimal("2.01")), "2.01 was spent"),
+    ],
+)
+def test_steps_and_money_end_a_turn_and_say_which_limit_it_was(view: View, words: str) -> None:
+    decision = decide(view, LIMITS)
+    assert isinstance(decision, Complete)
+    assert decision.ending is Ending.LIMIT
+    assert words in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (View(tokens=90), "90 of 100 tokens (limits.tokens)"),
+        (View(active_s=54.0), "54 of 60 seconds (limits.active_s)"),
+        (View(errors=3), "3 attempts in a row failed (limits.errors)"),
+        (View(tokens=180, extensions=1), "180 of 100 tokens"),
+    ],
+)
+def test_tokens_time_and_errors_ask_a_person_and_silence_means_stop(view: View, words: str) -> None:
+    decision = decide(view, LIMITS)
+    assert isinstance(decision, AskHuman)
+    assert words in decision.question.text
+    assert decision.question.options == ("stop", "continue")
+
+
+def test_a_person_who_lets_it_go_on_gives_it_as_much_again() -> None:
+    assert isinstance(decide(View(tokens=179, extensions=1), LIMITS), Continue)
+    assert isinstance(decide(View(active_s=107.9, extensions=1), LIMITS), Continue)
+
+
+def test_without_a_limit_of_money_nothing_is_too_dear() -> None:
+    assert isinstance(decide(View(cost=Decimal(10**9)), Limits()), Continue)
+
+
+ORDER = [
+    (View(is_stopped=True), Complete),
+    (View(is_interrupted=True), Complete),
+    (View(ready=(1,)), UseTools),
+    (View(waits=(WAIT,)), Park),
+    (View(has_answer=True), Complete),
+    (View(steps=10), Complete),
+    (View(tokens=90), AskHuman),
+    (View(hand_over=OVER), HandOff),
+    (View(is_stale=True), RefreshContext),
+]
+
+
+@pytest.mark.parametrize("first", range(len(ORDER) - 1))
+def test_what_a_person_wants_comes_first_then_what_is_under_way_then_the_limits_then_the_work(first: int) -> None:
+    every = {
+        field.name: getattr(view, field.name)
+        for view, _ in ORDER[first:]
+        for field in fields(view)
+        if getattr(view, field.name) != getattr(View(), field.name)
+    }
+    assert decide(View(**every), LIMITS) == decide(ORDER[first][0], LIMITS)
+
+
+# -- what holds for every view
+
+
+@given(views, limits)
+def test_every_view_has_one_decision_and_always_the_same(view: View, limits: Limits) -> None:
+    decision = decide(view, limits)
+    assert isinstance(decision, members(Decision))
+    assert decide(view, limits) == decision
+
+
+@given(views, limits)
+def test_a_stop_is_obeyed_whatever_else_is_the_case(view: View, limits: Limits) -> None:
+    stopped = View(**{**{field.name: getattr(view, field.name) for field in fields(view)}, "is_stopped": True})
+    decision = decide(stopped, limits)
+    assert isinstance(decision, Complete)
+    assert decision.ending is Ending.STOPPED
+
+
+@given(views)
+def test_the_inputs_of_a_decision_are_json_and_can_be_recorded(view: View) -> None:
+    inputs = view.as_inputs()
+    assert json.loads(json.dumps(inputs, allow_nan=False)) == inputs
+    recorded = Decided(decide(view, Limits()), VERSION, inputs)
+    assert decode(StepBody, encode(StepBody, recorded)) == recorded
+
+
+@settings(deadline=None)
+@given(views, limits)
+def test_a_decision_can_be_recomputed_from_its_record(view: View, limits: Limits) -> None:
+    read: Any = adapter(View).validate_python(json.loads(json.dumps(view.as_inputs())))
+    assert read == view
+    assert decide(read, limits) == decide(view, limits)
+
+
+def test_an_empty_view_leaves_nothing_to_record() -> None:
+    assert View().as_inputs() == {}
+
+
+@given(numbers)
+def test_only_what_differs_is_recorded(active_s: float) -> None:
+    assert View(active_s=active_s, tokens=5).as_inputs() == {"tokens": 5, **({"active_s": active_s} if active_s else {})}
