@@ -11,7 +11,7 @@ This module knows no rules; what a label permits is decided in `policy`.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import reduce
+from functools import lru_cache, reduce
 
 from daimon.abi.ids import OWNER, PrincipalId
 
@@ -64,6 +64,7 @@ EMPTY = Label((), None)
 """The label of nothing: neutral in a join. A value of its own never has it."""
 
 
+@lru_cache(256)
 def owned(source: str) -> Label:
     """The label of the owner's own words, private to the owner."""
     return Label.of(Origin(Author.OWNER, source), readers=(OWNER,))

@@ -11,6 +11,7 @@ owner, so words are labelled as the owner's; what a webhook carries is a strange
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
@@ -105,7 +106,7 @@ def read(data: bytes, most_bytes: int, key: str | None = None) -> EventIn:
         raise BadInput("the event is nested too deep") from None
     if key is not None:
         sent = sent.model_copy(update={"key": _checked(key)})
-    if wrong := fault(sent.model_dump(mode="python", include={"data", "headers"})):
+    if wrong := fault(getattr(sent, "data", None)):
         raise BadInput(f"data: {wrong}")
     if sent.source in RESERVED:
         raise BadInput(f"source: {sent.source!r} is for Daimon itself")
@@ -167,15 +168,20 @@ def _principal(sent: EventIn) -> PrincipalId:
 def _label(sent: EventIn, source: str) -> Label:
     match sent:
         case WebhookIn(service=service):
-            return Label.of(Origin(Author.STRANGER, f"webhook:{service}"), readers=(OWNER,))
+            return _from(Author.STRANGER, f"webhook:{service}")
         case AgentIn(agent=agent):
-            return Label.of(Origin(Author.AGENT, f"agent:{agent}"), readers=(OWNER,))
+            return _from(Author.AGENT, f"agent:{agent}")
         case OutcomeIn():
-            return Label.of(Origin(Author.STRANGER, f"outcome:{source}"), readers=(OWNER,))
+            return _from(Author.STRANGER, f"outcome:{source}")
         case HeartbeatIn(data=None):
-            return Label.of(Origin(Author.SERVICE, "heartbeat"), readers=(OWNER,))
+            return _from(Author.SERVICE, "heartbeat")
         case _:
             return owned(source)
+
+
+@lru_cache(256)
+def _from(author: Author, source: str) -> Label:
+    return Label.of(Origin(author, source), readers=(OWNER,))
 
 
 def _step(text: str) -> StepRef:

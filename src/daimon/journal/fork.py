@@ -37,5 +37,4 @@ def fork(db: apsw.Connection, positions: "count[int]", ids: Ids, at: StepRef, ef
     put_turn(db, forked)
     for step in copied:
         put_step(db, next(positions), replace(step, turn=new))
-    db.execute("UPDATE turns SET next_n = ? WHERE id = ?", (len(copied), new))
     return forked

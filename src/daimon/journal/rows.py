@@ -24,7 +24,8 @@ from daimon.abi.step import Happened, Replied, Step, StepBody
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 PLAIN, ZLIB, IN_BLOBS, ROPE = 0, 1, 2, 3
-COMPRESS_FROM = 512
+COMPRESS_FROM = 4_096
+"""Below this, packing costs more than writing the bytes."""
 BLOB_FROM = 64 * 1024
 YOUNG_US = 6 * 3_600 * 1_000_000
 """A blob that is put again is made young again, but not with every call."""

@@ -47,7 +47,7 @@ MIGRATIONS: tuple[str, ...] = (
         space TEXT NOT NULL, conversation TEXT NOT NULL, event TEXT NOT NULL, principal TEXT NOT NULL, agent TEXT NOT NULL,
         root TEXT NOT NULL, parent TEXT, forked_from TEXT, effects TEXT NOT NULL, pins BLOB NOT NULL, label BLOB,
         state TEXT NOT NULL, ending TEXT, created_at INTEGER NOT NULL, ended_at INTEGER,
-        next_n INTEGER NOT NULL DEFAULT 0, is_stopped INTEGER NOT NULL DEFAULT 0,
+        is_stopped INTEGER NOT NULL DEFAULT 0,
         attempts INTEGER NOT NULL DEFAULT 0, schema INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX turns_by_conversation ON turns (space, conversation, id);
     CREATE INDEX turns_open ON turns (space, conversation, state) WHERE state IN ('running', 'parked');

@@ -8,6 +8,7 @@ A lease is measured on the monotonic clock of this boot. After a restart no leas
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -80,25 +81,24 @@ def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged
 
 
 def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
-    _fence(db, claim)
+    held = _held(db, claim)
     db.execute(
         "UPDATE conversations SET boot = ?, lease_until = ? WHERE space = ? AND name = ?",
         (now.boot, now.monotonic + ttl_s, claim.conversation.space, claim.conversation.name),
     )
-    return _notice(db, now, claim)
+    return _notice(db, now, claim, held)
 
 
 def record(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> Noticed:
-    _fence(db, claim)
-    _append(db, now, claim, steps, blobs)
-    return _notice(db, now, claim)
+    held = _held(db, claim)
+    _append(db, now, claim, held, steps, blobs)
+    return _notice(db, now, claim, held)
 
 
 def finish(
     db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob]
 ) -> More | Released:
-    _fence(db, claim)
-    _append(db, now, claim, steps, blobs)
+    _append(db, now, claim, _held(db, claim), steps, blobs)
     if isinstance(rest, Ended):
         _end(db, now, claim, rest)
     else:
@@ -206,16 +206,31 @@ def _idle(db: apsw.Connection, conversation: Conversation) -> Idle | NotYet:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def _fence(db: apsw.Connection, claim: Claim) -> None:
-    row = db.execute(
-        "SELECT epoch, holder FROM conversations WHERE space = ? AND name = ?", (claim.conversation.space, claim.conversation.name)
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a claim's holder needs to know, read at once."""
+
+    is_stopped: bool
+    attempts: int
+    next_n: int
+    has_waiting: bool
+
+
+def _held(db: apsw.Connection, claim: Claim) -> _Held:
+    """Raises Fenced if somebody else holds the conversation."""
+    epoch, holder, *row = db.execute(
+        """SELECT c.epoch, c.holder, t.is_stopped, t.attempts, (SELECT COALESCE(MAX(n) + 1, 0) FROM steps WHERE turn = t.id),
+               EXISTS (SELECT 1 FROM events e WHERE e.space = c.space AND e.conversation = c.name AND e.taken = 0)
+           FROM conversations c, turns t WHERE c.space = ? AND c.name = ? AND t.id = ?""",
+        (claim.conversation.space, claim.conversation.name, claim.turn.id),
     ).get
-    if row != (claim.epoch, claim.worker):
+    if (epoch, holder) != (claim.epoch, claim.worker):
         raise Fenced(f"conversation {claim.conversation} is held under another epoch than {claim.epoch}; this worker must stop")
+    return _Held(*row)
 
 
-def _append(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> None:
-    expected: int = db.execute("SELECT next_n FROM turns WHERE id = ?", (claim.turn.id,)).get
+def _append(db: apsw.Connection, now: Now, claim: Claim, held: _Held, steps: Sequence[Step], blobs: Sequence[Blob]) -> None:
+    expected = held.next_n
     positions = {}
     for step in steps:
         if step.n != expected:
@@ -224,9 +239,8 @@ def _append(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], 
         positions[step.n] = next(now.positions)
         put_step(db, positions[step.n], step)
         _apply(db, now, claim, step)
-    if steps:
-        is_progress = any(isinstance(step.body, PROGRESS) for step in steps)
-        db.execute("UPDATE turns SET next_n = ?, attempts = IIF(?, 0, attempts) WHERE id = ?", (expected, is_progress, claim.turn.id))
+    if held.attempts and any(isinstance(step.body, PROGRESS) for step in steps):
+        db.execute("UPDATE turns SET attempts = 0 WHERE id = ?", (claim.turn.id,))
     for blob in blobs:
         _put_rope(db, now, blob, _referrer(steps, positions, blob))
 
@@ -270,15 +284,14 @@ def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: in
         # the others are read from the journal by whom they concern: memory, the kernel
 
 
-def _notice(db: apsw.Connection, now: Now, claim: Claim) -> Noticed:
-    is_stopped = bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (claim.turn.id,)).get)
+def _notice(db: apsw.Connection, now: Now, claim: Claim, held: _Held) -> Noticed:
+    if not held.has_waiting:
+        return Noticed(bool(held.is_stopped))
     where = (claim.conversation.space, claim.conversation.name)
-    if not db.execute("SELECT 1 FROM events WHERE space = ? AND conversation = ? AND taken = 0 LIMIT 1", where).get:
-        return Noticed(is_stopped)
     newer = db.execute(
         EVENT + f" WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq LIMIT {MOST_NEWER}", where
     )
-    return Noticed(is_stopped, _arrived(db, now, claim.conversation, claim.turn.id), _all_readable(db, now, newer))
+    return Noticed(bool(held.is_stopped), _arrived(db, now, claim.conversation, claim.turn.id), _all_readable(db, now, newer))
 
 
 def _arrived(db: apsw.Connection, now: Now, conversation: Conversation, turn: TurnId) -> tuple[Event, ...]:
