@@ -132,6 +132,13 @@ def test_a_mistake_in_the_environment_names_the_variable(file: Path, variables: 
     assert str(refused.value).startswith(sentence)
 
 
+def test_a_mistake_in_the_file_is_not_blamed_on_the_environment(file: Path) -> None:
+    file.write_text("owner = 'Ann'\n[kernel]\nslots = 0\n")
+    with pytest.raises(Misconfigured) as refused:
+        config.load(file, {"DAIMON_OWNER__NAME": "Bob", "DAIMON_KERNEL__NEWER": "wait"})
+    assert [line.partition(": ")[0] for line in str(refused.value).splitlines()] == [str(file), str(file)]
+
+
 @pytest.mark.parametrize(
     "text",
     ["[owner\n", "[owner]\nname = Ann\n", "a = 1\na = 2\n", "\0", "\ufeff[owner]\n", pytest.param("a = " + "[" * 20_000, id="nesting")],

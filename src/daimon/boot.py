@@ -25,7 +25,7 @@ from daimon.gateway.answers import Status
 from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.channels.local import LocalChannel
-from daimon.gateway.door import TokenDoor
+from daimon.gateway.door import OpenDoor, TokenDoor
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.gateway.server import Server, bind_tcp
@@ -118,7 +118,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
-        servers = (Server(TokenDoor(api, home.token()), tcp), Server(api, unix.bind(home.socket)))
+        servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), unix.bind(home.socket)))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve())]

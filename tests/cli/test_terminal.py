@@ -7,9 +7,10 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from tests.cli.processes import DEADLINE_S, Daimon, wait_until
+from tests.cli.processes import DEADLINE_S, Daimon
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 
@@ -55,15 +56,21 @@ def _own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-@pytest.fixture
-def terminal(daimon: Daimon) -> Iterator[Terminal]:
-    daimon.use_patient_model()
+@contextmanager
+def sitting_at(daimon: Daimon) -> Iterator[Terminal]:
     made = Terminal(daimon)
     try:
         made.wait_for("› ")
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def terminal(daimon: Daimon) -> Iterator[Terminal]:
+    daimon.use_patient_model()
+    with sitting_at(daimon) as made:
+        yield made
 
 
 def test_a_message_is_answered_and_ctrl_d_leaves(terminal: Terminal) -> None:
@@ -121,6 +128,14 @@ def test_what_arrives_while_somebody_types_is_shown_above_the_line(terminal: Ter
     terminal.wait_for("\r\nhalf a sentence\r\n")
 
 
-def test_a_tty_that_goes_away_ends_the_chat(terminal: Terminal) -> None:
-    terminal.process.terminate()
-    wait_until(lambda: terminal.process.poll() is not None)
+def test_what_was_said_while_the_gateway_restarted_is_shown_when_it_is_back(daimon: Daimon) -> None:
+    daimon.use_patient_model()
+    gateway = daimon.up()
+    with sitting_at(daimon) as terminal:
+        gateway.kill()
+        gateway.wait()
+        assert daimon.run("inject", given=b'{"type":"message","text":"news"}').code == 0
+        daimon.up()
+        terminal.wait_for("news\r\n")
+        terminal.type(b"hello\r")
+        terminal.wait_for("\r\nhello\r\n")

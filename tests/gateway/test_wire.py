@@ -47,7 +47,7 @@ STEP = StepRef(TurnId("t1"), 4)
         ({"type": "message", "parts": [IMAGE, AUDIO, FILE]}, Said(PARTS), Author.OWNER, OWNER),
         ({"type": "message", "text": "see", "parts": [IMAGE]}, Said((Text("see"), PARTS[0])), Author.OWNER, OWNER),
         ({"type": "heartbeat", "job": "read-feed"}, Heartbeat("read-feed"), Author.SERVICE, OWNER),
-        ({"type": "heartbeat", "job": "read-feed", "data": {"n": 1}}, Heartbeat("read-feed", {"n": 1}), Author.OWNER, OWNER),
+        ({"type": "heartbeat", "job": "read-feed", "data": {"n": 1}}, Heartbeat("read-feed", {"n": 1}), Author.STRANGER, OWNER),
         (
             {"type": "webhook", "service": "github", "data": [1, None], "headers": {"x-event": "issues"}},
             Webhook("github", [1, None], {"x-event": "issues"}),
@@ -152,6 +152,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a service with NUL": ({"type": "webhook", "service": "\0", "data": 1}, "service: String should match pattern"),
     "a time without a zone": ({**MESSAGE, "at": "2026-01-01T12:00:00"}, "at: Input should have timezone info"),
     "a time that is none": ({**MESSAGE, "at": "tomorrow"}, "at: Input should be a valid datetime"),
+    "the source of timers": ({**MESSAGE, "source": "timer", "key": "tm-1"}, "source: 'timer' is for Daimon itself"),
+    "the source of time-outs": ({**MESSAGE, "source": "timeout"}, "source: 'timeout' is for Daimon itself"),
+    "the source of the inside": ({**MESSAGE, "source": "daimon"}, "source: 'daimon' is for Daimon itself"),
     "a reply to half a place": ({**MESSAGE, "reply_to": {"channel": "mail"}}, "reply_to.to: "),
     "a reply to the inside": ({**MESSAGE, "reply_to": {"channel": "daimon", "to": "main"}}, "reply_to: the channel 'daimon' is for Daimon"),
     "a reply to a text": ({**MESSAGE, "reply_to": "mail:bob"}, "reply_to: "),
@@ -183,7 +186,15 @@ def test_a_moment_that_utc_cannot_hold_is_refused(at: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
-@pytest.mark.parametrize("template", ['{"type":"heartbeat","job":"x","data":[%s]}', '{"type":"webhook","service":"x","data":{"a":%s}}'])
+@pytest.mark.parametrize(
+    "template",
+    [
+        '{"type":"heartbeat","job":"x","data":[%s]}',
+        '{"type":"webhook","service":"x","data":{"a":%s}}',
+        '{"type":"message","parts":[{"kind":"audio","blob":"cd","media_type":"audio/ogg","duration_s":%s}]}',
+    ],
+    ids=["heartbeat", "webhook", "audio"],
+)
 def test_numbers_that_are_not_json_are_refused(number: str, template: str) -> None:
     with pytest.raises(BadInput):
         taken((template % number).encode())

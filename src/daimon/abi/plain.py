@@ -81,5 +81,5 @@ def _walk(value: JsonValue) -> Iterator[tuple[JsonValue, int]]:
         if isinstance(item, dict):
             todo += [(name, depth) for name in item]
             todo += [(inner, depth + 1) for inner in item.values()]
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             todo += [(inner, depth + 1) for inner in item]

@@ -48,7 +48,7 @@ def _from_pipe(talk: Talk, as_json: bool) -> int:
 
 def _at_terminal(line: Line, talk: Talk, home: config.Home, conversation: str) -> int:
     chat = _Chat(talk, as_json=False, is_live=True)
-    keyboard = terminal.Keyboard(home.path / "chat_history", talk.listener)
+    keyboard = terminal.Keyboard(home.path / "chat_history", talk)
     screen.say(_greeting(line, conversation), "dim")
     with keyboard.remembering():
         for text in keyboard.lines():
@@ -58,7 +58,7 @@ def _at_terminal(line: Line, talk: Talk, home: config.Home, conversation: str) -
                 screen.remark(str(error), "red")
             except KeyboardInterrupt:
                 screen.remark("(left waiting; its answer will appear here)")
-            keyboard.known = chat.known
+            keyboard.known += chat.known
             screen.say("")
     return exits.OK
 
@@ -87,7 +87,7 @@ class _Chat:
         self._is_live = is_live
         self.waiting: _Waiting | None = None
         self.known: tuple[str, ...] = ()
-        """How the keys of messages begin that were shown here: of turns that are over, and of questions."""
+        """How the keys of messages begin that the last line led to and that were shown: the reply, or the questions."""
 
     def take(self, text: str) -> int:
         """Returns the exit code that it deserves."""
@@ -100,7 +100,7 @@ class _Chat:
         trace, asked = exchange.result()
         self._tell(trace, asked, is_shown=speech is not None and speech.has_shown(trace.steps))
         self.waiting = _Waiting(exchange, asked[0]) if asked else None
-        self.known += tuple(f"{question.to}:" for question in asked) if trace.turn.ending is None else (f"{trace.turn.id}:",)
+        self.known = tuple(f"{question.to}:" for question in asked) if trace.turn.ending is None else (f"{trace.turn.id}:",)
         return exits.INTERRUPTED if was_stopped else exits.FAILED if trace.turn.state is State.FAILED else exits.OK
 
     def _answered(self, waiting: _Waiting, text: str) -> Exchange | None:

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import assert_never
 
@@ -29,6 +30,7 @@ from daimon.kernel.feed import Changed, Cost, Gap, Recorded, Spoken, Token, Upda
 from daimon.kernel.questions import OpenQuestion
 
 MOST_WAITING = 4_096
+MOST_MISSED = 20
 CHECK_S = 10.0
 """After so much silence the journal is asked."""
 CONNECT_S = 10.0
@@ -43,6 +45,8 @@ class Connected:
 @dataclass(frozen=True, slots=True)
 class Lost:
     """The gateway went away."""
+
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +87,15 @@ class Listener(AbstractContextManager["Listener"]):
 
     def _listen(self) -> None:
         while not self._is_closed.is_set():
-            with suppress(NotRunning), self._client.feed(self._conversation) as self._feed:
-                self._put(Connected())
-                for update in self._feed:
-                    self._put(update)
-            self._put(Lost())
-            while not self._is_closed.wait(POLL_S) and not self._client.is_there():
-                pass
+            try:
+                with self._client.feed(self._conversation) as self._feed:
+                    self._put(Connected())
+                    for update in self._feed:
+                        self._put(update)
+            except NotRunning:
+                self._put(Lost(datetime.now(UTC)))
+                while not self._is_closed.wait(POLL_S) and not self._client.is_there():
+                    pass
 
     def _put(self, heard: Heard) -> None:
         """A slow reader holds the feed up; the gateway then drops the oldest and says so with a gap."""
@@ -204,6 +210,15 @@ class Talk(AbstractContextManager["Talk"]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.listener.__exit__(kind, error, trace)
+
+    def ended_since(self, moment: datetime) -> tuple[Trace, ...]:
+        """Turns of this conversation that ended while nobody listened, the oldest first."""
+        try:
+            recent = self._line.client.turns(MOST_MISSED, self._conversation)
+            missed = [turn.id for turn in reversed(recent) if turn.ended_at is not None and turn.ended_at > moment]
+            return tuple(map(self._line.client.trace, missed))
+        except NotRunning:
+            return ()
 
     def say(self, text: str) -> Exchange:
         event = {"type": "message", "text": text, "conversation": self._conversation, "source": "chat"}

@@ -9,12 +9,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 from daimon.cli import screen
-from daimon.cli.talk import Listener
+from daimon.cli.talk import Connected, Lost, Talk
 from daimon.kernel.feed import Spoken
 from daimon.observe import words
+from daimon.observe.trace import reply
 
 PROMPT, MORE = "› ", "… "
 LONGEST_HISTORY = 2_000
@@ -22,9 +24,10 @@ LOOK_S = 60.0
 
 
 class Keyboard:
-    def __init__(self, history: Path, listener: Listener) -> None:
+    def __init__(self, history: Path, talk: Talk) -> None:
         self._history = history
-        self._listener = listener
+        self._talk = talk
+        self._lost_at: datetime | None = None
         self.known: tuple[str, ...] = ()
         """How the keys of messages begin that are no news."""
 
@@ -71,14 +74,27 @@ class Keyboard:
             yield
         finally:
             is_done.set()
-            self._listener.nudge()
+            self._talk.listener.nudge()
             thread.join()
 
     def _show_news(self, is_done: threading.Event) -> None:
         while not is_done.is_set():
-            heard = self._listener.next(LOOK_S)
-            if isinstance(heard, Spoken) and not heard.key.startswith(self.known):
-                _above_prompt(words.joined(heard.said.parts))
+            match self._talk.listener.next(LOOK_S):
+                case Spoken(key=key, said=said):
+                    self._show_once(key, words.joined(said.parts))
+                case Lost(at=at):
+                    self._lost_at = self._lost_at or at
+                case Connected() if self._lost_at is not None:
+                    for trace in self._talk.ended_since(self._lost_at):
+                        self._show_once(f"{trace.turn.id}:", reply(trace.turn, trace.steps))
+                    self._lost_at = None
+                case _:
+                    pass
+
+    def _show_once(self, key: str, text: str) -> None:
+        if text and not key.startswith(self.known):
+            self.known += (key,)
+            _above_prompt(text)
 
 
 def piped() -> Iterator[str]:

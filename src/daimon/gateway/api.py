@@ -74,7 +74,7 @@ class Api:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Events come often and take the short way; everything else goes through Starlette."""
+        """Events are taken in here; everything else goes through Starlette."""
         if scope["type"] == "http" and scope["path"] == "/v1/events":
             await (self._take if scope["method"] == "POST" else error(405, "bad_method", "events are handed in with POST"))(
                 scope, receive, send
@@ -82,16 +82,23 @@ class Api:
         else:
             await self._others(scope, receive, send)
 
-    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def take(self, body: bytes, key: str | None) -> tuple[int, bytes]:
+        """One event in, status and answer out."""
         try:
-            key = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"idempotency-key"), None)
-            event, accepted = await self._parts.inbox.take(await self._body(receive), key)
-            answer = _json(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new), 202)
+            event, accepted = await self._parts.inbox.take(body, key)
+        except DaimonError as failure:
+            return _status_of(failure), explained(failure.code, str(failure))
+        return 202, encode(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new))
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"idempotency-key"), None)
+        try:
+            status, answer = await self.take(await self._body(receive), key)
         except ClientDisconnect:
             return
-        except DaimonError as failure:
-            answer = error(_status_of(failure), failure.code, str(failure))
-        await answer(scope, receive, send)
+        except TooLarge as failure:
+            status, answer = _status_of(failure), explained(failure.code, str(failure))
+        await Response(answer, status, media_type="application/json")(scope, receive, send)
 
     async def _event(self, request: Request) -> Response:
         event = await self._parts.archive.event(EventId(request.path_params["id"]))
@@ -170,7 +177,11 @@ def _json(kind: Any, value: object, status: int = 200) -> Response:
 
 
 def error(status: int, code: str, message: str) -> Response:
-    return _json(dict[str, dict[str, str]], {"error": {"code": code, "message": message}}, status)
+    return Response(explained(code, message), status, media_type="application/json")
+
+
+def explained(code: str, message: str) -> bytes:
+    return encode(dict[str, dict[str, str]], {"error": {"code": code, "message": message}})
 
 
 async def _failed(request: Request, failure: Exception) -> Response:

@@ -35,8 +35,8 @@ from daimon.kernel.questions import OpenQuestion
 
 T = TypeVar("T")
 TIMEOUT_S = 30.0
-SILENCE_S = 60.0
-"""A feed that says nothing for this long is opened anew: the other end may be gone without a word."""
+SILENCE_S = 600.0
+"""A feed that says nothing for this long ends: the other end may hang."""
 CONNECT_S = 5.0
 _UPDATE: Any = Update
 _ERRORS: dict[str, type[DaimonError]] = {
@@ -132,10 +132,13 @@ class Feed(AbstractContextManager["Feed"]):
             raise _error(self._answer.status, first)
 
     def __iter__(self) -> Iterator[Update]:
-        """Raises NotRunning when the gateway goes away."""
+        """Ends after long silence; raises NotRunning when the gateway goes away."""
         while True:
             with _speaking():
-                line = self._answer.readline()
+                try:
+                    line = self._answer.readline()
+                except TimeoutError:
+                    return
             if not line:
                 raise NotRunning("the gateway closed its feed")
             if line.strip():

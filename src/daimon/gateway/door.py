@@ -1,44 +1,68 @@
 """Who may call the API.
 
-The Unix socket lies in the home directory, which only its owner can enter: whoever reaches it is the owner. On loopback TCP
-every program and every web page on the machine can connect, so a call there needs the token of the home (`Authorization:
-Bearer …`), a Host header that names this machine, and no foreign Origin: a page in a browser that tricks its way here (DNS
-rebinding, cross-site requests) has none of the three.
+The Unix socket lies in the home directory, which only its owner can enter: whoever reaches it is the owner (`OpenDoor`). On
+loopback TCP every program and every web page on the machine can connect (`TokenDoor`), so a call there needs the token of the
+home (`Authorization: Bearer …`), a Host header that names this machine, and no foreign Origin: a page in a browser that tricks
+its way here (DNS rebinding, cross-site requests) has none of the three.
 """
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol
 
-from daimon.gateway.api import error
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+from daimon.gateway.api import explained
+
 _PORT = re.compile(r":\d+$")
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
+class Door(Protocol):
+    def refusal(self, headers: Iterable[tuple[bytes, bytes]], path: str) -> tuple[int, bytes] | None:
+        """Status and answer for a caller who may not come in."""
+        ...
+
+
+class OpenDoor:
+    def refusal(self, headers: Iterable[tuple[bytes, bytes]], path: str) -> tuple[int, bytes] | None:
+        return None
+
+
 class TokenDoor:
-    def __init__(self, app: App, token: str) -> None:
-        self._app = app
+    def __init__(self, token: str) -> None:
         self._token = f"Bearer {token}".encode()
 
-    async def __call__(self, scope: Scope, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
-        if scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
-            await error(*refusal)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> tuple[int, str, str] | None:
-        headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin", b"authorization")}
-        host = _PORT.sub("", headers.get(b"host", b"").decode("latin-1"))
+    def refusal(self, headers: Iterable[tuple[bytes, bytes]], path: str) -> tuple[int, bytes] | None:
+        host, token, is_foreign = "", b"", False
+        for name, value in headers:
+            if name == b"host":
+                host = _PORT.sub("", value.decode("latin-1"))
+            elif name == b"authorization":
+                token = value
+            elif name == b"origin":
+                is_foreign = True
         if host not in HOSTS:
-            return 421, "wrong_host", f"this is not {host!r}; call it as 127.0.0.1 or localhost"
-        if b"origin" in headers:
-            return 403, "foreign_origin", "web pages may not call this API"
-        if scope["path"] == "/healthz":
-            return None
-        if not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-            return 401, "no_token", "send `Authorization: Bearer TOKEN`; the token is in the file `token` of the home directory"
+            return 421, explained("wrong_host", f"this is not {host!r}; call it as 127.0.0.1 or localhost")
+        if is_foreign:
+            return 403, explained("foreign_origin", "web pages may not call this API")
+        if path != "/healthz" and not hmac.compare_digest(token, self._token):
+            return 401, explained("no_token", "send `Authorization: Bearer TOKEN`; the token is in the file `token` of the home directory")
         return None
+
+
+class Guarded:
+    """An application behind a door."""
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = self._door.refusal(scope["headers"], scope["path"]) if scope["type"] == "http" else None
+        if refused is None:
+            await self._app(scope, receive, send)
+        else:
+            await Response(refused[1], refused[0], media_type="application/json")(scope, receive, send)

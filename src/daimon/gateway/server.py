@@ -12,7 +12,9 @@ from contextlib import contextmanager
 import uvicorn
 
 from daimon.abi.errors import Misconfigured
-from daimon.gateway.door import App
+from daimon.gateway.api import Api
+from daimon.gateway.door import Door, Guarded
+from daimon.gateway.lane import lane
 
 USUAL_PORT = 7310
 GRACE_S = 2
@@ -25,10 +27,10 @@ class _Server(uvicorn.Server):
 
 
 class Server:
-    def __init__(self, app: App, sock: socket.socket) -> None:
+    def __init__(self, api: Api, door: Door, sock: socket.socket) -> None:
         config = uvicorn.Config(
-            app,
-            http="httptools",
+            Guarded(api, door),
+            http=lane(api.take, door.refusal),  # type: ignore[arg-type]  # uvicorn calls it, and never asks whether it is a class
             ws="none",
             lifespan="off",
             log_config=None,

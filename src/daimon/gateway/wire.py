@@ -106,13 +106,22 @@ def read(data: bytes, most_bytes: int, key: str | None = None) -> EventIn:
         raise BadInput("the event is nested too deep") from None
     if key is not None:
         sent = sent.model_copy(update={"key": _checked(key)})
-    if wrong := fault(getattr(sent, "data", None)):
-        raise BadInput(f"data: {wrong}")
+    _check(sent)
+    return sent
+
+
+def _check(sent: EventIn) -> None:
+    """What types alone do not say."""
+    if isinstance(sent, MessageIn):
+        wrong = fault(sent.model_dump(include={"parts"})["parts"]) if sent.parts else ""
+    else:
+        wrong = fault(getattr(sent, "data", None))
+    if wrong:
+        raise BadInput(f"{'parts' if isinstance(sent, MessageIn) else 'data'}: {wrong}")
     if sent.source in RESERVED:
         raise BadInput(f"source: {sent.source!r} is for Daimon itself")
     if sent.reply_to is not None and sent.reply_to.channel == INTERNAL:
         raise BadInput(f"reply_to: the channel {INTERNAL!r} is for Daimon itself")
-    return sent
 
 
 def to_event(sent: EventIn, clock: Clock, ids: Ids, default_source: str | None = None) -> Event:
@@ -173,8 +182,8 @@ def _label(sent: EventIn, source: str) -> Label:
             return _from(Author.AGENT, f"agent:{agent}")
         case OutcomeIn():
             return _from(Author.STRANGER, f"outcome:{source}")
-        case HeartbeatIn(data=None):
-            return _from(Author.SERVICE, "heartbeat")
+        case HeartbeatIn(job=job, data=data):
+            return _from(Author.SERVICE, "heartbeat") if data is None else _from(Author.STRANGER, f"heartbeat:{job}")
         case _:
             return owned(source)
 

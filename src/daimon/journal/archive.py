@@ -40,7 +40,7 @@ def turn_of(db: apsw.Connection, id_: EventId) -> Turn | None:
 
 
 def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | None, state: State | None) -> tuple[Turn, ...]:
-    query = TURN + " WHERE space = ?"
+    query = TURN + " WHERE +space = ?" if conversation is None and state is None else TURN + " WHERE space = ?"  # by id, not by space
     values: list[str | int] = [space]
     if conversation is not None:
         query += " AND conversation = ?"

@@ -5,7 +5,7 @@ A `CancelledError` that nobody here asked for (an inner scope, a cancelled futur
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -36,6 +36,33 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
         return task.result()
     await abandon(task)
     raise TimeoutError
+
+
+async def drawn(start: Callable[[], AsyncIterator[T]], timeout_s: float) -> AsyncGenerator[T, None]:
+    """The items of a third-party stream, each within the time; TimeoutError else. The stream runs whole in one task of its own."""
+    items: asyncio.Queue[T | _End] = asyncio.Queue()
+
+    async def pump() -> None:
+        async for item in start():
+            items.put_nowait(item)
+
+    task = asyncio.ensure_future(contained(pump()))
+    task.add_done_callback(lambda _: items.put_nowait(_End()))
+    try:
+        while True:
+            async with asyncio.timeout(timeout_s):
+                item = await items.get()
+            if isinstance(item, _End):
+                task.result()
+                return
+            yield item
+    finally:
+        if not task.done():
+            await abandon(task)
+
+
+class _End:
+    """Nothing more comes."""
 
 
 async def abandon(task: "asyncio.Future[T]") -> None:

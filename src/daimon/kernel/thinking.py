@@ -5,6 +5,7 @@ Every tool call in the reply goes through the gate at once and is written down a
 reply, together with it.
 """
 
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from daimon.abi.codec import blob_hash
@@ -18,7 +19,7 @@ from daimon.abi.step import Gate, Intended, ModelFailed, Replied
 from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.calls import call_for
-from daimon.kernel.containment import within
+from daimon.kernel.containment import drawn
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
@@ -71,21 +72,19 @@ class Thinking:
     async def _stream(self, log: Log, model: Model, request: Request) -> Reply:
         offset, step = 0, log.progress.next_n
         try:
-            pieces = model.stream(request)
-            while True:
-                piece = await within(self.timeout_s, anext(pieces))
-                if isinstance(piece, Reply):
-                    return keepable(piece)
-                self._show(log, step, offset, piece)
-                offset += len(piece.text)
+            async with aclosing(drawn(lambda: model.stream(request), self.timeout_s)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        return keepable(piece)
+                    self._show(log, step, offset, piece)
+                    offset += len(piece.text)
         except TimeoutError:
             raise ProviderFailed("timeout", f"{model.name} sent nothing for {self.timeout_s:g} s (model.timeout_s)") from None
-        except StopAsyncIteration:
-            raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete") from None
         except ProviderFailed:
             raise
         except Exception as bug:
             raise ProviderFailed("crashed", clean(f"{model.name} raised {type(bug).__name__}: {bug}")) from bug
+        raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete")
 
     def _show(self, log: Log, step: int, offset: int, piece: Delta) -> None:
         self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))

@@ -1,0 +1,130 @@
+"""The short way for events: a whole small `POST /v1/events` in one piece is answered without an ASGI application in between.
+
+A connection begins here. As long as each of its requests is of that one plain form, it stays; at the first that is not (another
+route, a body that comes in parts, chunked, `Expect`, anything odd in the head) the whole connection is handed to uvicorn with the
+bytes that were read, and never comes back. So nothing is understood in two ways: what this file does not recognise at once, it does
+not touch. What is taken in, what is refused and who may call are the same functions that the long way uses (`Api.take`,
+`Door.refusal`).
+
+Requests of one connection are answered one after the other; what arrives meanwhile waits.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from typing import Any, cast
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+Header = tuple[bytes, bytes]
+Take = Callable[[bytes, str | None], Awaitable[tuple[int, bytes]]]
+Refusal = Callable[[Iterable[Header], str], tuple[int, bytes] | None]
+PATH = "/v1/events"
+_START = b"POST /v1/events HTTP/1.1\r\n"
+_END = b"\r\n\r\n"
+_UNUSUAL = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
+_LARGEST = 64 * 1024
+
+
+def lane(take: Take, refusal: Refusal) -> Callable[..., asyncio.Protocol]:
+    """What uvicorn calls for each new connection."""
+
+    def connect(
+        config: Config, server_state: ServerState, app_state: dict[str, Any], _loop: asyncio.AbstractEventLoop | None = None
+    ) -> _Lane:
+        return _Lane(take, refusal, server_state, lambda: HttpToolsProtocol(config, server_state, app_state, _loop))
+
+    return connect
+
+
+class _Lane(asyncio.Protocol):
+    def __init__(self, take: Take, refusal: Refusal, state: ServerState, long_way: Callable[[], HttpToolsProtocol]) -> None:
+        self._take = take
+        self._refusal = refusal
+        self._state = state
+        self._long_way = long_way
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._waiting = b""
+        self._is_closing = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn only asks it to `shutdown`
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._state.connections.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._task is not None:
+            self._waiting += data
+            return
+        plain = _plain(data)
+        if plain is None:
+            self._hand_over(data)
+            return
+        headers, body = plain
+        if (refused := self._refusal(headers, PATH)) is not None:
+            self._write(*refused)
+            return
+        self._task = asyncio.get_running_loop().create_task(self._answer(headers, body))
+        self._state.tasks.add(self._task)
+
+    def shutdown(self) -> None:
+        """uvicorn wants to end: at once if nothing is under way, else after the answer."""
+        self._is_closing = True
+        if self._task is None and self._transport is not None:
+            self._transport.close()
+
+    async def _answer(self, headers: list[Header], body: bytes) -> None:
+        try:
+            key = next((value.decode("latin-1") for name, value in headers if name == b"idempotency-key"), None)
+            self._write(*await self._take(body, key))
+        finally:
+            if self._task is not None:
+                self._state.tasks.discard(self._task)
+            self._task = None
+        if self._is_closing and self._transport is not None:
+            self._transport.close()
+        elif self._waiting:
+            waiting, self._waiting = self._waiting, b""
+            self.data_received(waiting)
+
+    def _write(self, status: int, body: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+            self._transport.write(head.encode("ascii") + body)
+
+    def _hand_over(self, data: bytes) -> None:
+        assert self._transport is not None
+        self._state.connections.discard(self)
+        protocol = self._long_way()
+        protocol.connection_made(self._transport)
+        self._transport.set_protocol(protocol)
+        protocol.data_received(data)
+
+
+def _plain(data: bytes) -> tuple[list[Header], bytes] | None:
+    """Head and body of one whole request of the plain form; None for anything else."""
+    if not data.startswith(_START) or len(data) > _LARGEST:
+        return None
+    end = data.find(_END)
+    if end < 0:
+        return None
+    headers: list[Header] = []
+    length = -1
+    for line in data[len(_START) : end].split(b"\r\n"):
+        name, colon, value = line.partition(b":")
+        name = name.lower()
+        if not colon or not name.replace(b"-", b"").isalnum() or name in _UNUSUAL or b"\n" in line or b"\r" in line:
+            return None
+        value = value.strip(b" \t")
+        if name == b"content-length":
+            if length >= 0 or not value.isdigit():
+                return None
+            length = int(value)
+        headers.append((name, value))
+    body = data[end + len(_END) :]
+    return (headers, body) if length == len(body) else None
