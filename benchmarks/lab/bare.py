@@ -1,7 +1,8 @@
-"""The bare gateway: the least HTTP server that may say 202. It finds the end of the request, writes the body on the floor
-(`floor.py`), and answers.
+"""The bare gateways: the least HTTP servers that may say 202. They find the end of the request, write the body on the floor
+(`floor.py`), and answer; no key, no schema, no token, no order.
 
-python -m lab.bare FILE      prints its port
+python -m lab.bare FILE          asyncio's own server and streams; prints its port
+python -m lab.bare FILE raw      a protocol on raw sockets under uvloop: what the machine can do at most
 """
 
 import asyncio
@@ -24,10 +25,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         head, found, body = self._buffer.partition(b"\r\n\r\n")
-        if not found:
-            return
-        length = int(head.lower().rpartition(b"content-length:")[2].split(b"\r\n", 1)[0])
-        if len(body) >= length:
+        if found and len(body) >= (length := length_in(head)):
             self._buffer = body[length:]
             self._floor.write(body[:length]).add_done_callback(self._answer)
 
@@ -35,20 +33,39 @@ class Connection(asyncio.Protocol):
         self._transport.write(ANSWER)  # type: ignore[attr-defined]
 
 
-async def serve(path: Path) -> None:
+def length_in(head: bytes) -> int:
+    return int(head.lower().rpartition(b"content-length:")[2].split(b"\r\n", 1)[0])
+
+
+async def talk(floor: Floor, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            await floor.write(await reader.readexactly(length_in(head)))
+            writer.write(ANSWER)
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+
+
+async def serve(path: Path, is_raw: bool) -> None:
     floor = Floor(path)
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(floor), "127.0.0.1", 0, backlog=512)
+    if is_raw:
+        server = await asyncio.get_running_loop().create_server(lambda: Connection(floor), "127.0.0.1", 0, backlog=512)
+    else:
+        server = await asyncio.start_server(lambda reader, writer: talk(floor, reader, writer), "127.0.0.1", 0, backlog=512)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
-def main(path: str) -> None:
-    try:
-        from uvloop import run
-    except ImportError:
-        from asyncio import run
-    run(serve(Path(path)))
+def main(path: str, kind: str = "") -> None:
+    if kind == "raw":
+        import uvloop
+
+        uvloop.run(serve(Path(path), is_raw=True))
+    else:
+        asyncio.run(serve(Path(path), is_raw=False))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

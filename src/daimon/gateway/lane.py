@@ -60,6 +60,8 @@ class _Lane(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._task is not None:
             self._waiting += data
+            if len(self._waiting) > _LARGEST and self._transport is not None:
+                self._transport.pause_reading()  # whoever sends faster than the disk writes is made to wait
             return
         plain = _plain(data)
         if plain is None:
@@ -90,7 +92,9 @@ class _Lane(asyncio.Protocol):
             self._transport.close()
         elif self._waiting:
             waiting, self._waiting = self._waiting, b""
-            self.data_received(waiting)
+            if self._transport is not None and not self._transport.is_closing():
+                self._transport.resume_reading()
+                self.data_received(waiting)
 
     def _write(self, status: int, body: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():

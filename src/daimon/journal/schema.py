@@ -30,7 +30,6 @@ MIGRATIONS: tuple[str, ...] = (
         label BLOB, reply_to BLOB, parent TEXT, resolves TEXT,
         occurred_at INTEGER NOT NULL, received_at INTEGER NOT NULL,
         turn TEXT, taken INTEGER NOT NULL, schema INTEGER NOT NULL);
-    CREATE INDEX events_by_conversation ON events (space, conversation, seq);
     CREATE INDEX events_waiting ON events (space, conversation, seq) WHERE taken = 0;
 
     CREATE TABLE intake_keys (
