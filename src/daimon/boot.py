@@ -74,9 +74,6 @@ class Daimon:
     """A running one, as the command line sees it."""
 
     url: str
-    home: Home
-    scheduler: Scheduler
-    drain_s: float
     failed: "asyncio.Future[JournalFailed]"
     """Completes when the journal cannot be written any more; the process must then end."""
 
@@ -126,7 +123,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             for server in servers:
                 await server.started()
             host, number = tcp.getsockname()[:2]
-            yield Daimon(f"http://{host}:{number}", home, scheduler, settings.kernel.drain_s, journal.stopped)
+            yield Daimon(f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}", journal.stopped)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)

@@ -18,7 +18,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from daimon.abi.errors import Misconfigured
 from daimon.machine.home import Home as Home
 
-FILE = "daimon.toml"
 PREFIX = "DAIMON_"
 OURS = frozenset({"DAIMON_HOME", "DAIMON_UV", "DAIMON_CHECKOUT"})
 """Variables that are not settings."""
@@ -99,7 +98,8 @@ def load(file: Path, environment: Mapping[str, str]) -> Settings:
     try:
         return Settings.model_validate(_merged(tree, overrides))
     except ValidationError as bad:
-        lines = [_explain(error, file, overrides) for error in bad.errors(include_url=False)]
+        own = {section: keys for section, keys in overrides.items() if isinstance(tree.get(section, {}), dict)}
+        lines = [_explain(error, file, own) for error in bad.errors(include_url=False)]
         raise Misconfigured("\n".join(lines)) from None
 
 

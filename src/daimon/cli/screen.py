@@ -70,11 +70,12 @@ def raw(data: bytes) -> None:
 
 
 def table(*columns: str) -> "Table":
+    """The first column is what people copy: it is never folded."""
     from rich.table import Table
 
     made = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
-    for column in columns:
-        made.add_column(column, overflow="fold")
+    for n, column in enumerate(columns):
+        made.add_column(column, overflow="fold", no_wrap=n == 0)
     return made
 
 

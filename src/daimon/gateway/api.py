@@ -30,6 +30,7 @@ from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, Jour
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
+from daimon.abi.plain import clean
 from daimon.abi.ports import Archive, Clock, DeadLetter, Ids, Overview, Store
 from daimon.abi.turn import State, Turn
 from daimon.gateway.answers import Caused, Letter, Status, Taken, Trace
@@ -70,7 +71,7 @@ class Api:
                 Route("/v1/status", self._status),
                 Route("/healthz", self._health),
             ],
-            exception_handlers={DaimonError: _failed, 404: _nowhere, 405: _nowhere},
+            exception_handlers={DaimonError: _failed, 404: _nowhere, 405: _nowhere, Exception: _bug},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -205,6 +206,10 @@ def _status_of(failure: DaimonError) -> int:
             return 503
         case _:
             return 500
+
+
+async def _bug(request: Request, failure: Exception) -> Response:
+    return error(500, "bug", f"an error in Daimon itself: {type(failure).__name__}: {clean(str(failure))}")
 
 
 async def _nowhere(request: Request, failure: Exception) -> Response:

@@ -26,6 +26,7 @@ _START = b"POST /v1/events HTTP/1.1\r\n"
 _END = b"\r\n\r\n"
 _UNUSUAL = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
 _LARGEST = 64 * 1024
+_IDLE_S = 30.0
 
 
 def lane(take: Take, refusal: Refusal) -> Callable[..., asyncio.Protocol]:
@@ -49,15 +50,20 @@ class _Lane(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._waiting = b""
         self._is_closing = False
+        self._is_idle = False
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn only asks it to `shutdown`
+        self._look_again()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_timer()
         self._state.connections.discard(self)
 
     def data_received(self, data: bytes) -> None:
+        self._is_idle = False
         if self._task is not None:
             self._waiting += data
             if len(self._waiting) > _LARGEST and self._transport is not None:
@@ -84,6 +90,9 @@ class _Lane(asyncio.Protocol):
         try:
             key = next((value.decode("latin-1") for name, value in headers if name == b"idempotency-key"), None)
             self._write(*await self._take(body, key))
+        except Exception:  # noqa: BLE001 - a bug of ours: the caller hears of it, and tries again with the same key
+            self._write(500, b'{"error":{"code":"bug","message":"an error in Daimon itself"}}')
+            self._is_closing = True
         finally:
             if self._task is not None:
                 self._state.tasks.discard(self._task)
@@ -96,6 +105,19 @@ class _Lane(asyncio.Protocol):
                 self._transport.resume_reading()
                 self.data_received(waiting)
 
+    def _look_again(self) -> None:
+        """Closes a connection on which nothing came since the last look."""
+        if self._is_idle and self._task is None and self._transport is not None:
+            self._transport.close()
+            return
+        self._is_idle = True
+        self._timer = asyncio.get_running_loop().call_later(_IDLE_S, self._look_again)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def _write(self, status: int, body: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -104,6 +126,7 @@ class _Lane(asyncio.Protocol):
     def _hand_over(self, data: bytes) -> None:
         assert self._transport is not None
         self._state.connections.discard(self)
+        self._forget_timer()
         protocol = self._long_way()
         protocol.connection_made(self._transport)
         self._transport.set_protocol(protocol)

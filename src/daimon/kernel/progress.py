@@ -5,7 +5,6 @@ the steps say is what is true. An intent without an outcome in the steps of a *c
 whether it ran; one that was recorded by this very process is simply ready to run.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from daimon.abi.context import Scene
@@ -126,18 +125,9 @@ class Progress:
     def open_intents(self) -> tuple[int, ...]:
         return tuple(n for n in self._intents if n not in self._outcomes)
 
-    @property
-    def unasked(self) -> tuple[int, ...]:
-        """Intents that need a person's word and have not asked for it yet."""
-        asked = {q.about for q in self._questions.values()}
-        return tuple(n for n, i in self._intents.items() if i.gate.verdict == "ask" and n not in self._outcomes and n not in asked)
-
     def calls_of_last_reply(self) -> tuple[ToolCall, ...]:
         reply = self.last_reply
         return () if reply is None else tuple(p for p in reply.parts if isinstance(p, ToolCall))
-
-    def outcomes_in_order(self) -> Iterable[tuple[int, Happened]]:
-        return sorted(self._outcomes.items())
 
     def view(self) -> View:
         usage = self._usage

@@ -28,10 +28,6 @@ class Running:
     def stop(self) -> None:
         self._stop.set()
 
-    @property
-    def is_stopping(self) -> bool:
-        return self._stop.is_set()
-
     async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         task = asyncio.ensure_future(work)
         stop = asyncio.ensure_future(self._stop.wait())
