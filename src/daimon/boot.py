@@ -81,6 +81,7 @@ class Daimon:
 @asynccontextmanager
 async def running(home: Home, settings: config.Settings, port: int | None = None) -> AsyncIterator[Daimon]:
     async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
         kit = extension.load(settings.extensions)
@@ -157,6 +158,7 @@ async def reading(home: Home) -> AsyncIterator[ReadOnlyJournal]:
 async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
     """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
     async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
         clock = SystemClock()

@@ -70,9 +70,7 @@ async def test_reminders_of_this_conversation_are_listed_the_next_one_first(tool
     }
 
 
-async def test_reminders_come_back_with_the_labels_that_they_were_set_under(
-    tools: dict[str, Tool], timers: FakeTimers, call: Call
-) -> None:
+async def test_reminders_come_back_with_the_labels_that_they_were_set_under(tools: dict[str, Tool], timers: FakeTimers, call: Call) -> None:
     assert (await run(tools["reminders"], {}, call)).labels == {}
     mine = replace(pending(call, "b", 16), label=owned("terminal"))
     timers.reminders = [pending(call, "a", 15), mine]

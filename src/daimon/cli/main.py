@@ -46,7 +46,6 @@ def everywhere(
 
 
 def main() -> None:
-    os.umask(0o077)  # all that is made here holds the owner's words
     code: int | str | None = exits.OK
     try:
         app(prog_name="daimon")

@@ -85,8 +85,12 @@ def _exhausted(view: View, limits: Limits) -> str:
     if view.steps >= limits.steps:
         return f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)"
     if limits.cost is not None and view.cost >= limits.cost:
-        return f"{view.cost} was spent, the limit is {limits.cost} (limits.cost)"
+        return f"{_money(view.cost)} was spent, the limit is {_money(limits.cost)} (limits.cost)"
     return ""
+
+
+def _money(amount: Decimal) -> str:
+    return f"{amount.normalize():f}"
 
 
 def _doubt(view: View, limits: Limits) -> Question | None:
