@@ -219,7 +219,7 @@ class _Held:
 def _held(db: apsw.Connection, claim: Claim) -> _Held:
     """Raises Fenced if somebody else holds the conversation."""
     epoch, holder, *row = db.execute(
-        """SELECT c.epoch, c.holder, t.is_stopped, t.attempts, (SELECT COALESCE(MAX(n) + 1, 0) FROM steps WHERE turn = t.id),
+        """SELECT c.epoch, c.holder, t.is_stopped, t.attempts, COALESCE((SELECT n + 1 FROM steps WHERE turn = t.id ORDER BY n DESC LIMIT 1), 0),
                EXISTS (SELECT 1 FROM events e WHERE e.space = c.space AND e.conversation = c.name AND e.taken = 0)
            FROM conversations c, turns t WHERE c.space = ? AND c.name = ? AND t.id = ?""",
         (claim.conversation.space, claim.conversation.name, claim.turn.id),
