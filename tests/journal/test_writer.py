@@ -69,7 +69,7 @@ def connection(disk: Disk, tmp_path: Path) -> Iterator[apsw.Connection]:
 
 @pytest.fixture
 async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
-    made = Writer(connection, lambda: None)
+    made = Writer(connection, lambda: None, lambda: None)
     yield made
     await asyncio.wait_for(made.close(), DEADLINE_S)
 
@@ -150,7 +150,7 @@ async def test_a_job_sees_what_its_predecessors_in_the_same_commit_wrote(writer:
 
 async def test_reading_alone_is_no_commit(connection: apsw.Connection) -> None:
     told: list[int] = []
-    writer = Writer(connection, lambda: told.append(1))
+    writer = Writer(connection, lambda: told.append(1), lambda: None)
     assert await writer.run(rows) == []
     assert (writer.commits, told) == (0, [])
     await writer.run(put("a"))
@@ -276,7 +276,7 @@ async def test_those_who_wait_behind_a_failing_commit_are_refused_too(writer: Wr
 
 
 async def test_closing_completes_what_was_asked_before(connection: apsw.Connection) -> None:
-    writer = Writer(connection, lambda: None)
+    writer = Writer(connection, lambda: None, lambda: None)
     calls = [asyncio.ensure_future(writer.run(put(name))) for name in "abc"]
     await asyncio.sleep(0)
     await asyncio.wait_for(writer.close(), DEADLINE_S)
@@ -284,7 +284,7 @@ async def test_closing_completes_what_was_asked_before(connection: apsw.Connecti
 
 
 async def test_after_the_end_a_call_is_refused_and_not_left_waiting(connection: apsw.Connection) -> None:
-    writer = Writer(connection, lambda: None)
+    writer = Writer(connection, lambda: None, lambda: None)
     await writer.close()
     with pytest.raises(JournalStopped, match="closed"):
         await asyncio.wait_for(writer.run(rows), 2)
@@ -309,3 +309,16 @@ def test_what_sqlite_complains_of_is_said_to_the_owner_with_what_to_do(error: ap
     said = explain(error)
     assert type(said) is kind
     assert words in str(said)
+
+
+async def test_whatever_is_rolled_back_is_told_so_that_nothing_remembered_outlives_it(connection: apsw.Connection) -> None:
+    rolled_back: list[int] = []
+    writer = Writer(connection, lambda: None, lambda: rolled_back.append(1))
+
+    def refuse(db: apsw.Connection) -> None:
+        raise BadInput("no")
+
+    with pytest.raises(BadInput):
+        await writer.run(refuse)
+    assert rolled_back
+    await writer.close()

@@ -18,7 +18,7 @@ from daimon.abi.ports import Ids
 from daimon.abi.turn import State, Turn
 from daimon.journal.archive import steps, turn
 from daimon.journal.intake import next_seq
-from daimon.journal.rows import put_step, put_turn
+from daimon.journal.rows import put_step, put_turn, written
 
 
 def fork(db: apsw.Connection, positions: "count[int]", ids: Ids, at: StepRef, effects: Literal["world", "record"], now: datetime) -> Turn:
@@ -36,5 +36,5 @@ def fork(db: apsw.Connection, positions: "count[int]", ids: Ids, at: StepRef, ef
     next_seq(db, forked.where)
     put_turn(db, forked)
     for step in copied:
-        put_step(db, next(positions), replace(step, turn=new))
+        put_step(db, next(positions), written(replace(step, turn=new)))
     return forked

@@ -7,20 +7,19 @@ An event that resolves a step belongs to that step's turn if the turn still wait
 numbered, and without effect. A stop marks its turn at once and needs no turn of its own.
 """
 
-from itertools import count
-
 import apsw
 
 from daimon.abi.errors import BadInput
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import Conversation, EventId, TurnId
 from daimon.abi.ports import Accepted, DeadLetter
+from daimon.journal.now import Now
 from daimon.journal.rows import micros, put_event
 
 WAITING, TAKEN, LATE = 0, 1, 2
 
 
-def accept(db: apsw.Connection, positions: "count[int]", event: Event) -> Accepted:
+def accept(db: apsw.Connection, now: Now, event: Event) -> Accepted:
     is_new = db.execute(
         "INSERT INTO intake_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
         (event.space, event.source, event.key, event.id, micros(event.received_at)),
@@ -29,7 +28,10 @@ def accept(db: apsw.Connection, positions: "count[int]", event: Event) -> Accept
         return Accepted(*_first(db, event), is_new=False)
     turn, taken = _destination(db, event)
     seq = next_seq(db, event.where)
-    put_event(db, next(positions), seq, event, turn, taken)
+    put_event(db, next(now.positions), seq, event, turn, taken)
+    if (held := now.holds.get(event.where)) is not None:
+        held.may_have_waiting |= taken == WAITING
+        held.is_stopped |= isinstance(event.body, Stop) and event.body.turn == held.turn
     return Accepted(event.id, seq, is_new=True)
 
 

@@ -25,7 +25,7 @@ from daimon.abi.step import Step
 from daimon.abi.tool import Post, Send
 from daimon.abi.turn import Ending, Turn
 from daimon.journal.now import Now
-from daimon.journal.rows import PAYLOAD, micros, moment, put_payload, read_label, read_payload, write_label
+from daimon.journal.rows import PAYLOAD, micros, moment, packed, put_payload, read_label, read_payload, write_label
 
 
 def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> None:
@@ -142,4 +142,4 @@ def _put(db: apsw.Connection, now: Now, turn: Turn, draft: Draft) -> None:
             isinstance(draft.content, Event), write_label(draft.label), at, SCHEMA,
         ),
     )  # fmt: skip
-    put_payload(db, pos, encode(type(draft.content), draft.content), at)
+    put_payload(db, pos, packed(encode(type(draft.content), draft.content)), at)

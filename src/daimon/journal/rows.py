@@ -72,8 +72,7 @@ def unpack(digest: bytes, codec: int, body: bytes) -> bytes:
 # -- payloads ----------------------------------------------------------------------------------------------------------
 
 
-def put_payload(db: apsw.Connection, pos: int, data: bytes, at: int) -> None:
-    value = packed(data)
+def put_payload(db: apsw.Connection, pos: int, value: Packed, at: int) -> None:
     codec, body = value.codec, value.body
     if value.size > BLOB_FROM:
         put_blob(db, value, pos, at)
@@ -146,7 +145,7 @@ def put_event(db: apsw.Connection, pos: int, seq: int, event: Event, turn: TurnI
             micros(event.occurred_at), micros(event.received_at), turn, taken, event.schema,
         ),
     )  # fmt: skip
-    put_payload(db, pos, encode(Body, event.body), micros(event.received_at))
+    put_payload(db, pos, packed(encode(Body, event.body)), micros(event.received_at))
     _refer(db, pos, event.body)
 
 
@@ -166,13 +165,25 @@ def read_event(row: tuple[Any, ...]) -> Event:
 STEP = f"SELECT s.turn, s.n, s.space, s.principal, s.agent, s.label, s.at, s.schema, {PAYLOAD} FROM steps s JOIN payloads p USING (pos)"
 
 
-def put_step(db: apsw.Connection, pos: int, step: Step) -> None:
-    at = micros(step.at)
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A step with its bytes: made by whoever records it, so that the one writer only writes."""
+
+    step: Step
+    payload: Packed
+
+
+def written(step: Step) -> Written:
+    return Written(step, packed(encode(StepBody, step.body)))
+
+
+def put_step(db: apsw.Connection, pos: int, made: Written) -> None:
+    step, at = made.step, micros(made.step.at)
     db.execute(
         "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (pos, step.turn, step.n, step.body.kind, step.space, step.principal, step.agent, write_label(step.label), at, step.schema),
     )
-    put_payload(db, pos, encode(StepBody, step.body), at)
+    put_payload(db, pos, made.payload, at)
     _refer(db, pos, step.body)
 
 

@@ -51,7 +51,8 @@ from daimon.abi.ports import (
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
 from daimon.journal import archive, blobs, fork, intake, outbox, timers, work
-from daimon.journal.now import Now
+from daimon.journal.now import Held, Now
+from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import Writer, explain
 
@@ -73,7 +74,8 @@ class SqliteJournal:
         self._positions = count(last_position(connection) + 1)
         self._loop = asyncio.get_running_loop()
         self._committed = asyncio.Event()
-        self._writer = Writer(connection, self._tell_readers)
+        self._holds: dict[Conversation, Held] = {}
+        self._writer = Writer(connection, self._tell_readers, self._holds.clear)
         self._readers = Readers(path)
 
     @classmethod
@@ -102,7 +104,7 @@ class SqliteJournal:
     # -- Intake
 
     async def accept(self, event: Event) -> Accepted:
-        return await self._writer.run(lambda db: intake.accept(db, self._positions, event))
+        return await self._writer.run(lambda db: intake.accept(db, self._now(), event))
 
     async def bury(self, letter: DeadLetter) -> None:
         await self._writer.run(lambda db: intake.bury(db, letter))
@@ -116,10 +118,12 @@ class SqliteJournal:
         return await self._writer.run(lambda db: work.renew(db, self._now(), claim, ttl_s))
 
     async def record(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob] = ()) -> Noticed:
-        return await self._writer.run(lambda db: work.record(db, self._now(), claim, steps, blobs))
+        made = [written(step) for step in steps]
+        return await self._writer.run(lambda db: work.record(db, self._now(), claim, made, blobs))
 
     async def finish(self, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob] = ()) -> More | Released:
-        return await self._writer.run(lambda db: work.finish(db, self._now(), claim, steps, rest, blobs))
+        made = [written(step) for step in steps]
+        return await self._writer.run(lambda db: work.finish(db, self._now(), claim, made, rest, blobs))
 
     async def due(self, now: datetime, limit: int) -> Due:
         next_at = await self._readers.run(timers.next_moment)
@@ -203,7 +207,7 @@ class SqliteJournal:
         await self._writer.run(lambda db: outbox.delivered(db, message, state, note, retry_at))
 
     def _now(self) -> Now:
-        return Now(self._boot, self._clock.now(), self._clock.monotonic(), self._ids, self._positions)
+        return Now(self._boot, self._clock.now(), self._clock.monotonic(), self._ids, self._positions, self._holds)
 
     def _tell_readers(self) -> None:
         self._loop.call_soon_threadsafe(self._announce)

@@ -44,7 +44,7 @@ def fire(db: apsw.Connection, now: Now, limit: int) -> int:
     ).fetchall()
     for space, timer, conversation, principal, agent, fire_at, about, label, reply_to in rows:
         due = moment(fire_at)
-        accept(db, now.positions, Event(
+        accept(db, now, Event(
             id=EventId(now.ids.new("e")), source="timer", key=Key(timer), space=SpaceId(space), conversation=conversation,
             principal=PrincipalId(principal), agent=AgentId(agent), label=read_label(label), occurred_at=due, received_at=now.at,
             reply_to=None if reply_to is None else decode(Address, reply_to),
@@ -79,7 +79,7 @@ def _time_out(db: apsw.Connection, now: Now, limit: int) -> int:
     ).fetchall()
     for turn, step, space, conversation, until, principal, agent in rows:
         due = moment(until)
-        accept(db, now.positions, Event(
+        accept(db, now, Event(
             id=EventId(now.ids.new("e")), source="timeout", key=Key(step), space=SpaceId(space), conversation=conversation,
             principal=PrincipalId(principal), agent=AgentId(agent), label=Label.of(Origin(Author.SERVICE, "timeout")),
             occurred_at=due, received_at=now.at, resolves=StepRef.parse(step), body=Fired(TimerId(step), "", due),

@@ -8,7 +8,6 @@ A lease is measured on the monotonic clock of this boot. After a restart no leas
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -22,13 +21,14 @@ from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal import outbox, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
-from daimon.journal.now import Now
+from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
     EVENT,
     ROPE,
     STEP,
     TURN,
     Packed,
+    Written,
     micros,
     moment,
     packed,
@@ -66,10 +66,12 @@ def claim(
         "UPDATE conversations SET epoch = epoch + 1, holder = ?, boot = ?, lease_until = ? WHERE space = ? AND name = ? RETURNING epoch",
         (worker, now.boot, now.monotonic + ttl_s, conversation.space, conversation.name),
     ).get
+    is_stopped = bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (turn.id,)).get)
+    now.holds[conversation] = Held(epoch, worker, turn.id, len(steps), attempts, is_stopped, may_have_waiting=True)
     return Claim(
         conversation=conversation, worker=worker, epoch=epoch, turn=turn, event=event, steps=steps,
         arrived=_arrived(db, now, conversation, turn.id), attempts=attempts,
-        is_stopped=bool(db.execute("SELECT is_stopped FROM turns WHERE id = ?", (turn.id,)).get),
+        is_stopped=is_stopped,
     )  # fmt: skip
 
 
@@ -81,7 +83,7 @@ def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged
 
 
 def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
-    held = _held(db, claim)
+    held = _held(db, now, claim)
     db.execute(
         "UPDATE conversations SET boot = ?, lease_until = ? WHERE space = ? AND name = ?",
         (now.boot, now.monotonic + ttl_s, claim.conversation.space, claim.conversation.name),
@@ -89,16 +91,16 @@ def renew(db: apsw.Connection, now: Now, claim: Claim, ttl_s: float) -> Noticed:
     return _notice(db, now, claim, held)
 
 
-def record(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob]) -> Noticed:
-    held = _held(db, claim)
+def record(db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Written], blobs: Sequence[Blob]) -> Noticed:
+    held = _held(db, now, claim)
     _append(db, now, claim, held, steps, blobs)
     return _notice(db, now, claim, held)
 
 
 def finish(
-    db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob]
+    db: apsw.Connection, now: Now, claim: Claim, steps: Sequence[Written], rest: Ended | Parked, blobs: Sequence[Blob]
 ) -> More | Released:
-    _append(db, now, claim, _held(db, claim), steps, blobs)
+    _append(db, now, claim, _held(db, now, claim), steps, blobs)
     if isinstance(rest, Ended):
         _end(db, now, claim, rest)
     else:
@@ -107,6 +109,7 @@ def finish(
     db.execute(
         "UPDATE conversations SET holder = NULL, lease_until = NULL WHERE space = ? AND name = ?", (conversation.space, conversation.name)
     )
+    now.holds.pop(conversation, None)
     return More() if has_work(db, conversation) else Released()
 
 
@@ -206,49 +209,49 @@ def _idle(db: apsw.Connection, conversation: Conversation) -> Idle | NotYet:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What a claim's holder needs to know, read at once."""
-
-    is_stopped: bool
-    attempts: int
-    next_n: int
-    has_waiting: bool
-
-
-def _held(db: apsw.Connection, claim: Claim) -> _Held:
+def _held(db: apsw.Connection, now: Now, claim: Claim) -> Held:
     """Raises Fenced if somebody else holds the conversation."""
-    epoch, holder, *row = db.execute(
-        """SELECT c.epoch, c.holder, t.is_stopped, t.attempts, COALESCE((SELECT n + 1 FROM steps WHERE turn = t.id ORDER BY n DESC LIMIT 1), 0),
-               EXISTS (SELECT 1 FROM events e WHERE e.space = c.space AND e.conversation = c.name AND e.taken = 0)
+    held = now.holds.get(claim.conversation)
+    if held is None or held.turn != claim.turn.id:
+        held = now.holds[claim.conversation] = _read_held(db, claim)
+    if (held.epoch, held.worker) != (claim.epoch, claim.worker):
+        raise Fenced(f"conversation {claim.conversation} is held under another epoch than {claim.epoch}; this worker must stop")
+    return held
+
+
+def _read_held(db: apsw.Connection, claim: Claim) -> Held:
+    epoch, worker, is_stopped, attempts, next_n = db.execute(
+        """SELECT c.epoch, c.holder, t.is_stopped, t.attempts,
+               COALESCE((SELECT n + 1 FROM steps WHERE turn = t.id ORDER BY n DESC LIMIT 1), 0)
            FROM conversations c, turns t WHERE c.space = ? AND c.name = ? AND t.id = ?""",
         (claim.conversation.space, claim.conversation.name, claim.turn.id),
     ).get
-    if (epoch, holder) != (claim.epoch, claim.worker):
-        raise Fenced(f"conversation {claim.conversation} is held under another epoch than {claim.epoch}; this worker must stop")
-    return _Held(*row)
+    return Held(epoch, worker, claim.turn.id, next_n, attempts, bool(is_stopped), may_have_waiting=True)
 
 
-def _append(db: apsw.Connection, now: Now, claim: Claim, held: _Held, steps: Sequence[Step], blobs: Sequence[Blob]) -> None:
+def _append(db: apsw.Connection, now: Now, claim: Claim, held: Held, steps: Sequence[Written], blobs: Sequence[Blob]) -> None:
     expected = held.next_n
     positions = {}
-    for step in steps:
+    for made in steps:
+        step = made.step
         if step.n != expected:
             raise Fenced(f"step {step.ref} does not follow step {expected - 1}; another worker wrote this turn")
         expected += 1
         positions[step.n] = next(now.positions)
-        put_step(db, positions[step.n], step)
+        put_step(db, positions[step.n], made)
         _apply(db, now, claim, step)
-    if held.attempts and any(isinstance(step.body, PROGRESS) for step in steps):
+    if held.attempts and any(isinstance(made.step.body, PROGRESS) for made in steps):
         db.execute("UPDATE turns SET attempts = 0 WHERE id = ?", (claim.turn.id,))
+        held.attempts = 0
+    held.next_n = expected
     for blob in blobs:
         _put_rope(db, now, blob, _referrer(steps, positions, blob))
 
 
-def _referrer(steps: Sequence[Step], positions: dict[int, int], blob: Blob) -> int | None:
-    for step in steps:
-        if isinstance(step.body, Replied) and blob.hash in (step.body.request, step.body.logprobs):
-            return positions[step.n]
+def _referrer(steps: Sequence[Written], positions: dict[int, int], blob: Blob) -> int | None:
+    for made in steps:
+        if isinstance(made.step.body, Replied) and blob.hash in (made.step.body.request, made.step.body.logprobs):
+            return positions[made.step.n]
     return next(iter(positions.values()), None)
 
 
@@ -284,14 +287,16 @@ def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: in
         # the others are read from the journal by whom they concern: memory, the kernel
 
 
-def _notice(db: apsw.Connection, now: Now, claim: Claim, held: _Held) -> Noticed:
-    if not held.has_waiting:
-        return Noticed(bool(held.is_stopped))
+def _notice(db: apsw.Connection, now: Now, claim: Claim, held: Held) -> Noticed:
+    if not held.may_have_waiting:
+        return Noticed(held.is_stopped)
     where = (claim.conversation.space, claim.conversation.name)
     newer = db.execute(
         EVENT + f" WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 AND e.turn IS NULL ORDER BY e.seq LIMIT {MOST_NEWER}", where
     )
-    return Noticed(bool(held.is_stopped), _arrived(db, now, claim.conversation, claim.turn.id), _all_readable(db, now, newer))
+    noticed = Noticed(held.is_stopped, _arrived(db, now, claim.conversation, claim.turn.id), _all_readable(db, now, newer))
+    held.may_have_waiting = bool(noticed.arrived or noticed.newer)
+    return noticed
 
 
 def _arrived(db: apsw.Connection, now: Now, conversation: Conversation, turn: TurnId) -> tuple[Event, ...]:

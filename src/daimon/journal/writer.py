@@ -51,9 +51,10 @@ class _Job:
 
 
 class Writer:
-    def __init__(self, connection: apsw.Connection, on_commit: Callable[[], None]) -> None:
+    def __init__(self, connection: apsw.Connection, on_commit: Callable[[], None], on_rollback: Callable[[], None]) -> None:
         self._connection = connection
         self._on_commit = on_commit
+        self._on_rollback = on_rollback
         self._gathered: list[_Job] = []
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._failure: JournalFailed | None = None
@@ -123,7 +124,7 @@ class Writer:
                 raise
             except Exception:  # noqa: BLE001 - whoever it was is found, and told, the second time
                 self._roll_back()
-                told = self._transaction(batch, _run_alone)
+                told = self._transaction(batch, self._run_alone)
         except apsw.Error as error:
             self._roll_back()
             failure = explain(error)
@@ -134,6 +135,20 @@ class Writer:
             self.commits += 1
             self._on_commit()
         return told
+
+    def _run_alone(self, connection: apsw.Connection, job: _Job) -> "_Told":
+        connection.execute("SAVEPOINT job")
+        try:
+            result = job.work(connection)
+        except FATAL:
+            raise
+        except Exception as refusal:  # noqa: BLE001 - a caller's own mistake must reach that caller, never the writer's other callers
+            connection.execute("ROLLBACK TO job")
+            connection.execute("RELEASE job")
+            self._on_rollback()
+            return job, None, refusal
+        connection.execute("RELEASE job")
+        return job, result, None
 
     def _by_itself(self, job: _Job) -> "_Told":
         try:
@@ -148,6 +163,7 @@ class Writer:
         return told
 
     def _roll_back(self) -> None:
+        self._on_rollback()
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -169,20 +185,6 @@ _Told = tuple[_Job, Any, BaseException | None]
 
 def _run(connection: apsw.Connection, job: _Job) -> _Told:
     return job, job.work(connection), None
-
-
-def _run_alone(connection: apsw.Connection, job: _Job) -> _Told:
-    connection.execute("SAVEPOINT job")
-    try:
-        result = job.work(connection)
-    except FATAL:
-        raise
-    except Exception as refusal:  # noqa: BLE001 - a caller's own mistake must reach that caller, never the writer's other callers
-        connection.execute("ROLLBACK TO job")
-        connection.execute("RELEASE job")
-        return job, None, refusal
-    connection.execute("RELEASE job")
-    return job, result, None
 
 
 def _settle(told: list[_Told]) -> None:
