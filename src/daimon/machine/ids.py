@@ -13,6 +13,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RANDOM_BITS = 80
 _DIGITS = 26
+_PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
+_SHIFTS = range(5 * (_DIGITS - 2), -1, -10)
 
 
 class SortableIds:
@@ -45,8 +47,5 @@ def _number(id_: str) -> int:
 
 
 def _base32(value: int) -> str:
-    digits = []
-    for _ in range(_DIGITS):
-        digits.append(_ALPHABET[value & 31])
-        value >>= 5
-    return "".join(reversed(digits))
+    pairs = [_PAIRS[value >> shift & 1023] for shift in _SHIFTS]
+    return "".join(pairs)
