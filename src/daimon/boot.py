@@ -116,7 +116,10 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
-        servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), unix.bind(home.socket)))
+        stack.callback(tcp.close)
+        local = unix.bind(home.socket)
+        stack.callback(local.close)
+        servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve())]

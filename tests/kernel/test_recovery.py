@@ -18,14 +18,14 @@ import pytest
 from pydantic import JsonValue
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, result_text
 
-from daimon.abi.errors import ToolFailed
+from daimon.abi.errors import Erased, ToolFailed
 from daimon.abi.event import Address, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
 from daimon.abi.label import owned
 from daimon.abi.message import Role, Text
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.ports import Claim
-from daimon.abi.step import Asked, Intended, Started, Upgraded
+from daimon.abi.step import Asked, Intended, Replied, Started, Upgraded
 from daimon.abi.tool import Call, Capability, Effect, Pending, Question, Result, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal.sqlite import SqliteJournal
@@ -255,6 +255,40 @@ async def test_a_tool_that_is_gone_after_an_upgrade_is_told_to_the_model(file: P
         await allow(rig, turn)
         assert (await rig.ended(turn)).ending is Ending.ANSWERED
         assert outcomes(await journal.steps(turn.id))[0].code == "tool_changed"
+
+
+# -- erasing
+
+
+async def test_an_erased_exchange_is_gone_from_every_file_and_from_later_prompts(tmp_path: Path) -> None:
+    file = tmp_path / "journal.db"
+    script = [says("SECRET answer"), says("second answer"), says("third answer")]
+    async with journal_at(file) as journal, kernel(script=script, journal=journal) as rig:
+        first, _ = await rig.ask("SECRET question")
+        await rig.ask("something else")
+        third, steps = await rig.ask("one more thing")
+        request = next(s.body.request for s in steps if isinstance(s.body, Replied))
+        assert request is not None
+        assert b"SECRET answer" in await journal.get(request)
+        await rig.until(lambda: _is_delivered(journal))
+        await journal.erase_turn(first.id, "the owner asked")
+        assert _files_with(tmp_path, b"SECRET") == []
+        with pytest.raises(Erased):
+            await journal.get(request)
+        assert (await journal.event(third.event)).body == Said((Text("one more thing"),))
+        fourth, _ = await rig.ask("and now?")
+        assert fourth.ending is Ending.ANSWERED
+        seen = [m.text for m in rig.model.requests[-1].messages]
+        assert "[erased] the owner asked" in seen
+        assert not any("SECRET" in text for text in seen)
+
+
+def _files_with(home: Path, words: bytes) -> list[str]:
+    return [path.name for path in home.iterdir() if words in path.read_bytes()]
+
+
+async def _is_delivered(journal: SqliteJournal) -> bool:
+    return (await journal.count()).outgoing == 0
 
 
 # -- turns that kill

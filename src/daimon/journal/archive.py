@@ -1,15 +1,14 @@
-"""Reading the journal: turns, steps, changes, counts, and the erasing of payloads."""
+"""Reading the journal: turns, steps, changes, counts."""
 
 import apsw
 
-from daimon.abi.errors import BadInput, NotFound
-from daimon.abi.event import Erased, Event
+from daimon.abi.errors import NotFound
+from daimon.abi.event import Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
 from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Erasure
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal.now import Now
-from daimon.journal.rows import EVENT, STEP, TURN, micros, moment, read_event, read_step, read_turn
+from daimon.journal.rows import EVENT, STEP, TURN, moment, read_event, read_step, read_turn
 
 BATCH = 256
 
@@ -92,33 +91,6 @@ def _count(db: apsw.Connection) -> Count:
 def letters(db: apsw.Connection, limit: int) -> tuple[DeadLetter, ...]:
     rows = db.execute("SELECT source, reason, body, at FROM dead_letters ORDER BY pos DESC LIMIT ?", (limit,))
     return tuple(DeadLetter(source, reason, body, moment(at)) for source, reason, body, at in rows)
-
-
-def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Erased, ...]:
-    """Empties every payload of a turn, and the blobs that it was the first to use."""
-    if turn(db, id_).ended_at is None:
-        raise BadInput(f"turn {id_} is not over; stop it before it is erased")
-    rows = db.execute(
-        """SELECT pos FROM events WHERE turn = ?1 UNION SELECT pos FROM steps WHERE turn = ?1
-           UNION SELECT pos FROM outbox WHERE turn = ?1 ORDER BY 1""",
-        (id_,),
-    ).fetchall()
-    at = micros(now.at)
-    db.execute("INSERT INTO erasures VALUES (?, ?, ?, ?)", (next(now.positions), id_, at, reason))
-    erased = []
-    for (pos,) in rows:
-        digest = db.execute(
-            "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)
-        ).get
-        db.execute(
-            """UPDATE blobs SET body = NULL WHERE (first_pos = ?1 OR hash IN (SELECT hash FROM blob_refs WHERE pos = ?1))
-               AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.hash = blobs.hash AND r.pos <> ?1)""",
-            (pos,),
-        )
-        db.execute("DELETE FROM blob_refs WHERE pos = ?", (pos,))
-        erased.append(Erased(digest.hex(), now.at, reason))
-    db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
-    return tuple(erased)
 
 
 def _with_pos(query: str, table: str) -> str:

@@ -36,7 +36,7 @@ def unnamed(db: apsw.Connection, now: datetime) -> list[bytes]:
     keep: set[bytes] = {row[0] for row in db.execute("SELECT DISTINCT hash FROM blob_refs")}
     for digest, rope in db.execute("SELECT hash, body FROM blobs WHERE codec = ? AND body IS NOT NULL", (ROPE,)):
         if digest in keep:
-            keep.update(_chunks(rope))
+            keep.update(chunks(rope))
     old = db.execute("SELECT hash FROM blobs WHERE at < ? AND body IS NOT NULL", (micros(now - GRACE),))
     return [digest for (digest,) in old if digest not in keep]
 
@@ -54,9 +54,9 @@ def _get(db: apsw.Connection, digest: bytes) -> bytes:
     if body is None:
         raise Erased(f"blob {digest.hex()} was erased")
     if codec == ROPE:
-        return b"".join(_get(db, chunk) for chunk in _chunks(body))
+        return b"".join(_get(db, chunk) for chunk in chunks(body))
     return unpack(digest, codec, body)
 
 
-def _chunks(rope: bytes) -> list[bytes]:
+def chunks(rope: bytes) -> list[bytes]:
     return [rope[i : i + _HASH_BYTES] for i in range(0, len(rope), _HASH_BYTES)]

@@ -50,7 +50,7 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import archive, blobs, fork, intake, outbox, timers, work
+from daimon.journal import archive, blobs, erasure, fork, intake, outbox, timers, work
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -180,7 +180,7 @@ class SqliteJournal:
     # -- Eraser, Forks
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
-        erased = await self._writer.run(lambda db: archive.erase(db, self._now(), turn, reason))
+        erased = await self._writer.run(lambda db: erasure.erase(db, self._now(), turn, reason))
         for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):
             await self._writer.run(lambda db, some=some: blobs.delete(db, some, self._clock.now()))  # type: ignore[misc]
         for _ in range(MOST_TRIES):
