@@ -13,8 +13,6 @@ APPLICATION_ID = 0x4441494D  # "DAIM"
 
 MIGRATIONS: tuple[str, ...] = (
     """
-    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
     CREATE TABLE conversations (
         space TEXT NOT NULL, name TEXT NOT NULL,
         next_seq INTEGER NOT NULL DEFAULT 0,
