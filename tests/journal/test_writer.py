@@ -60,7 +60,9 @@ def disk() -> Iterator[Disk]:
 
 @pytest.fixture
 def connection(disk: Disk, tmp_path: Path) -> Iterator[apsw.Connection]:
-    prepare(tmp_path / "journal.db").close()
+    prepared = prepare(tmp_path / "journal.db")
+    prepared.execute("CREATE TABLE words (name TEXT PRIMARY KEY)")
+    prepared.close()
     made = apsw.Connection(str(tmp_path / "journal.db"), vfs="disk")
     yield made
     disk.write = disk.sync = None
@@ -85,12 +87,12 @@ class Put:
         self.name = name
 
     def __call__(self, db: apsw.Connection) -> str:
-        db.execute("INSERT INTO meta VALUES (?, '')", (self.name,))
+        db.execute("INSERT INTO words VALUES (?)", (self.name,))
         return self.name
 
 
 def rows(db: apsw.Connection) -> list[str]:
-    return [name for (name,) in db.execute("SELECT name FROM meta ORDER BY name")]
+    return [name for (name,) in db.execute("SELECT name FROM words ORDER BY name")]
 
 
 async def at_the_gate(disk: Disk) -> None:

@@ -18,7 +18,7 @@ import pytest
 from pydantic import JsonValue
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, result_text
 
-from daimon.abi.errors import Erased, ToolFailed
+from daimon.abi.errors import BadInput, Erased, ToolFailed
 from daimon.abi.event import Address, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
 from daimon.abi.label import owned
@@ -281,6 +281,29 @@ async def test_an_erased_exchange_is_gone_from_every_file_and_from_later_prompts
         seen = [m.text for m in rig.model.requests[-1].messages]
         assert "[erased] the owner asked" in seen
         assert not any("SECRET" in text for text in seen)
+
+
+async def test_a_turn_is_not_erased_while_a_later_one_may_quote_it(file: Path) -> None:
+    act = Interrupted(Effect.PURE)
+    script = [says("SECRET answer"), calls(("act", {"text": "x"})), says("done")]
+    async with journal_at(file) as journal, kernel(script=script, tools=[act.tool], journal=journal) as rig:
+        first, _ = await rig.ask("SECRET question")
+        await rig.say("go on")
+        await asyncio.wait_for(act.begun.wait(), 5)
+        with pytest.raises(BadInput, match="is running and may quote it"):
+            await journal.erase_turn(first.id, "the owner asked")
+
+
+async def test_forks_are_erased_with_their_turn(tmp_path: Path) -> None:
+    file = tmp_path / "journal.db"
+    async with journal_at(file) as journal, kernel(script=[says("SECRET answer"), says("another")], journal=journal) as rig:
+        turn, steps = await rig.ask("SECRET question")
+        fork = await journal.fork(steps[-2].ref)
+        rig.scheduler.poke()
+        await rig.ended(fork)
+        await rig.until(lambda: _is_delivered(journal))
+        await journal.erase_turn(turn.id, "the owner asked")
+        assert _files_with(tmp_path, b"SECRET") == []
 
 
 def _files_with(home: Path, words: bytes) -> list[str]:

@@ -133,6 +133,22 @@ async def _cancel_itself(arguments: dict[str, JsonValue], call: Call) -> Result:
     raise asyncio.CancelledError
 
 
+async def _cancel_its_task(arguments: dict[str, JsonValue], call: Call) -> Result:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(1)
+    raise AssertionError
+
+
+class _Own(BaseException):
+    pass
+
+
+async def _raise_own_base(arguments: dict[str, JsonValue], call: Call) -> Result:
+    raise _Own
+
+
 async def _nothing(arguments: dict[str, JsonValue], call: Call) -> Result:
     return None  # type: ignore[return-value]
 
@@ -150,6 +166,8 @@ async def _broken_operation(arguments: dict[str, JsonValue], call: Call) -> Resu
     [
         ("exits", _exit, "crashed"),
         ("cancels", _cancel_itself, "crashed"),
+        ("cancels_task", _cancel_its_task, "crashed"),
+        ("own_base", _raise_own_base, "crashed"),
         ("nothing", _nothing, "crashed"),
         ("naive", _naive_time, "crashed"),
         ("remembers", _broken_operation, "crashed"),

@@ -15,7 +15,7 @@
 It knows nothing of sockets: who may call is decided in `door`.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +92,8 @@ class Api:
         return 202, encode(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new))
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"idempotency-key"), None)
         try:
-            status, answer = await self.take(await self._body(receive), key)
+            status, answer = await self.take(await self._body(receive), key_in(scope["headers"]))
         except ClientDisconnect:
             return
         except TooLarge as failure:
@@ -175,6 +174,11 @@ def _letter(letter: DeadLetter) -> Letter:
 
 def _json(kind: Any, value: object, status: int = 200) -> Response:
     return Response(encode(kind, value), status, media_type="application/json")
+
+
+def key_in(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """The idempotency key beside an event. Space around it is not part of it, whichever way it came."""
+    return next((value.strip(b" \t").decode("latin-1") for name, value in headers if name == b"idempotency-key"), None)
 
 
 def error(status: int, code: str, message: str) -> Response:

@@ -39,9 +39,9 @@ class TokenDoor:
         host, token, is_foreign = "", b"", False
         for name, value in headers:
             if name == b"host":
-                host = _PORT.sub("", value.decode("latin-1"))
+                host = _PORT.sub("", value.strip(b" \t").decode("latin-1"))
             elif name == b"authorization":
-                token = value
+                token = value.strip(b" \t")
             elif name == b"origin":
                 is_foreign = True
         if host not in HOSTS:

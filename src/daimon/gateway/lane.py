@@ -18,6 +18,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from daimon.gateway.api import key_in
+
 Header = tuple[bytes, bytes]
 Take = Callable[[bytes, str | None], Awaitable[tuple[int, bytes]]]
 Refusal = Callable[[Iterable[Header], str], tuple[int, bytes] | None]
@@ -27,6 +29,7 @@ _END = b"\r\n\r\n"
 _UNUSUAL = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
 _LARGEST = 64 * 1024
 _IDLE_S = 30.0
+_MOST_DIGITS = 6
 
 
 def lane(take: Take, refusal: Refusal) -> Callable[..., asyncio.Protocol]:
@@ -50,6 +53,7 @@ class _Lane(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._waiting = b""
         self._is_closing = False
+        self._is_choked = False
         self._is_idle = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -80,6 +84,17 @@ class _Lane(asyncio.Protocol):
         self._task = asyncio.get_running_loop().create_task(self._answer(headers, body))
         self._state.tasks.add(self._task)
 
+    def pause_writing(self) -> None:
+        """The caller does not read: nothing more is read from it either."""
+        self._is_choked = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._is_choked = False
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
     def shutdown(self) -> None:
         """uvicorn wants to end: at once if nothing is under way, else after the answer."""
         self._is_closing = True
@@ -88,8 +103,7 @@ class _Lane(asyncio.Protocol):
 
     async def _answer(self, headers: list[Header], body: bytes) -> None:
         try:
-            key = next((value.decode("latin-1") for name, value in headers if name == b"idempotency-key"), None)
-            self._write(*await self._take(body, key))
+            self._write(*await self._take(body, key_in(headers)))
         except Exception:  # noqa: BLE001 - a bug of ours: the caller hears of it, and tries again with the same key
             self._write(500, b'{"error":{"code":"bug","message":"an error in Daimon itself"}}')
             self._is_closing = True
@@ -102,7 +116,8 @@ class _Lane(asyncio.Protocol):
         elif self._waiting:
             waiting, self._waiting = self._waiting, b""
             if self._transport is not None and not self._transport.is_closing():
-                self._transport.resume_reading()
+                if not self._is_choked:
+                    self._transport.resume_reading()
                 self.data_received(waiting)
 
     def _look_again(self) -> None:
@@ -130,6 +145,8 @@ class _Lane(asyncio.Protocol):
         protocol = self._long_way()
         protocol.connection_made(self._transport)
         self._transport.set_protocol(protocol)
+        if self._is_choked:
+            protocol.pause_writing()
         protocol.data_received(data)
 
 
@@ -148,8 +165,10 @@ def _plain(data: bytes) -> tuple[list[Header], bytes] | None:
         if not colon or not name.replace(b"-", b"").isalnum() or name in _UNUSUAL or b"\n" in line or b"\r" in line:
             return None
         value = value.strip(b" \t")
+        if any(c < 32 or c == 127 for c in value):
+            return None
         if name == b"content-length":
-            if length >= 0 or not value.isdigit():
+            if length >= 0 or not value.isdigit() or len(value) > _MOST_DIGITS:
                 return None
             length = int(value)
         headers.append((name, value))

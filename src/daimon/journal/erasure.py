@@ -2,7 +2,7 @@
 
 Number, hash and tombstone stay. A blob goes when no other row names it. Later turns of the conversation saw this turn's
 message and answer in their prompts, as chunks of their own: a chunk that holds a text of this turn, word for word, goes too.
-What somebody says again in other words is theirs, and stays.
+What somebody says again in other words is theirs, and stays. Forks of the turn are erased with it.
 """
 
 from typing import Any
@@ -29,6 +29,9 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
     gone = archive.turn(db, id_)
     if gone.ended_at is None:
         raise BadInput(f"turn {id_} is not over; stop it before it is erased")
+    _require_quiet(db, gone)
+    forks: list[Any] = db.execute("SELECT id FROM turns WHERE forked_from >= ? AND forked_from < ?", (f"{id_}:", f"{id_};")).fetchall()
+    copies = [tombstone for (fork,) in forks for tombstone in erase(db, now, TurnId(fork), reason)]
     _erase_quotes(db, gone, _words(db, gone))
     rows = db.execute(
         """SELECT pos FROM events WHERE turn = ?1 UNION SELECT pos FROM steps WHERE turn = ?1
@@ -37,7 +40,7 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
     ).fetchall()
     at = micros(now.at)
     db.execute("INSERT INTO erasures VALUES (?, ?, ?, ?)", (next(now.positions), id_, at, reason))
-    erased = []
+    erased = copies
     for (pos,) in rows:
         digest = db.execute(
             "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)
@@ -51,6 +54,16 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
         erased.append(Erased(digest.hex(), now.at, reason))
     db.execute("UPDATE timers SET about = '' WHERE set_by >= ? AND set_by < ?", (f"{id_}:", f"{id_};"))
     return tuple(erased)
+
+
+def _require_quiet(db: apsw.Connection, gone: Turn) -> None:
+    """A turn that thinks right now may have these words in its prompt, and would write them down again."""
+    running = db.execute(
+        "SELECT id FROM turns WHERE space = ? AND conversation = ? AND id > ? AND state = 'running'",
+        (gone.space, gone.conversation, gone.id),
+    ).get
+    if running is not None:
+        raise BadInput(f"turn {running} of the same conversation is running and may quote it; wait or stop it, then erase")
 
 
 def _words(db: apsw.Connection, gone: Turn) -> frozenset[str]:

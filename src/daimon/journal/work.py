@@ -78,6 +78,11 @@ def claim(
 def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged) -> Damaged:
     db.execute("UPDATE turns SET state = 'failed', ending = 'failed', ended_at = ? WHERE id = ?", (micros(now.at), turn.id))
     db.execute("UPDATE events SET taken = ? WHERE turn = ? AND taken = ?", (LATE, turn.id, WAITING))
+    db.execute(
+        "UPDATE conversations SET epoch = epoch + 1, holder = NULL, lease_until = NULL WHERE space = ? AND name = ?",
+        (turn.space, turn.conversation),
+    )
+    now.holds.pop(turn.where, None)
     outbox.abandon(db, now, turn)
     return Damaged(turn.id, str(damage))
 

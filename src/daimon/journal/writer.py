@@ -68,10 +68,7 @@ class Writer:
 
     async def run(self, work: Callable[[apsw.Connection], T]) -> T:
         """Runs `work` in the next transaction and returns its result when that is on disk."""
-        if self._failure:
-            raise self._failure
-        if self._is_closed:
-            raise JournalStopped("the journal is closed")
+        self._require_open()
         future: asyncio.Future[T] = self._loop.create_future()
         if not self._gathered:
             self._loop.call_soon(self._hand_over)  # all that this round of the loop brings goes over at once
@@ -80,6 +77,7 @@ class Writer:
 
     async def alone(self, work: Callable[[apsw.Connection], T]) -> T:
         """Runs `work` on the connection outside of any transaction, after all that was handed over before."""
+        self._require_open()
         future: asyncio.Future[T] = self._loop.create_future()
         self._hand_over()
         self._jobs.put([_Job(work, future, is_alone=True)])
@@ -90,6 +88,12 @@ class Writer:
         self._hand_over()
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
+
+    def _require_open(self) -> None:
+        if self._failure:
+            raise self._failure
+        if self._is_closed:
+            raise JournalStopped("the journal is closed")
 
     def _hand_over(self) -> None:
         if self._gathered:
@@ -155,6 +159,8 @@ class Writer:
             return job, job.work(self._connection), None
         except apsw.Error as error:
             return job, None, explain(error)
+        except Exception as bug:  # noqa: BLE001 - the writer must outlive whatever its callers bring
+            return job, None, bug
 
     def _transaction(self, batch: list[_Job], run: "Callable[[apsw.Connection, _Job], _Told]") -> "list[_Told]":
         self._connection.execute("BEGIN IMMEDIATE")

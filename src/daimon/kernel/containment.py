@@ -20,7 +20,11 @@ async def contained(work: Awaitable[T]) -> T:
         if task is not None and task.cancelling():
             raise
         raise RuntimeError("it cancelled itself") from cancelled
-    except (SystemExit, KeyboardInterrupt) as end:
+    except Exception:
+        raise
+    except GeneratorExit:
+        raise
+    except BaseException as end:
         raise RuntimeError(f"it tried to end the process: {end!r}") from end
 
 
@@ -33,7 +37,7 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
         await abandon(task)
         raise
     if done:
-        return task.result()
+        return _result(task)
     await abandon(task)
     raise TimeoutError
 
@@ -42,8 +46,12 @@ async def drawn(start: Callable[[], AsyncIterator[T]], timeout_s: float) -> Asyn
     """The items of a third-party stream, each within the time; TimeoutError else. The stream runs whole in one task of its own."""
     items: asyncio.Queue[T | _End] = asyncio.Queue()
 
+    is_over = False
+
     async def pump() -> None:
         async for item in start():
+            if is_over:
+                return
             items.put_nowait(item)
 
     task = asyncio.ensure_future(contained(pump()))
@@ -53,16 +61,24 @@ async def drawn(start: Callable[[], AsyncIterator[T]], timeout_s: float) -> Asyn
             async with asyncio.timeout(timeout_s):
                 item = await items.get()
             if isinstance(item, _End):
-                task.result()
+                _result(task)
                 return
             yield item
     finally:
+        is_over = True
+        task.add_done_callback(_heard)
         if not task.done():
             await abandon(task)
 
 
 class _End:
     """Nothing more comes."""
+
+
+def _result(task: "asyncio.Future[T]") -> T:
+    if task.cancelled():  # nobody here did: whoever is cancelled here does not come this far
+        raise RuntimeError("it cancelled itself")
+    return task.result()
 
 
 async def abandon(task: "asyncio.Future[T]") -> None:
