@@ -105,6 +105,22 @@ async def test_an_allowed_call_runs_with_its_own_key() -> None:
     assert (outcome.code, intended.key, [c.key for c in tool.calls]) == ("", "t1:3", ["t1:3"])
 
 
+async def test_a_call_that_was_allowed_is_not_run_if_the_rules_of_today_deny_it() -> None:
+    tool = Tool("echo")
+    intended = gate(tool, FixedPolicy(Gate("allow"))).admit(ToolCall("c1", "echo", {"text": "x"}), call())
+    outcome = await gate(tool, FixedPolicy(Gate("deny", "not any more"))).run(3, intended, call())
+    assert isinstance(outcome, Happened)
+    assert (outcome.code, tool.calls) == ("denied", [])
+
+
+async def test_a_call_that_a_person_allowed_is_run_though_the_rules_would_ask() -> None:
+    tool = Tool("echo")
+    dispatch = gate(tool, FixedPolicy(Gate("ask")))
+    outcome = await dispatch.run(3, dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), call()), call())
+    assert isinstance(outcome, Happened)
+    assert (outcome.code, len(tool.calls)) == ("", 1)
+
+
 async def test_a_limiter_that_says_wait_keeps_the_tool_from_running() -> None:
     tool = Tool("echo", rate=Rate(1, 60.0))
     dispatch = gate(tool, FixedPolicy(Gate("allow")), FixedLimiter(WaitFor(42.0)))

@@ -82,6 +82,7 @@ class Dispatch:
         started = self.clock.monotonic()
         try:
             tool, arguments = self._prepare(intended)
+            self._judge_again(tool.manifest, arguments, call)
             await self._limit(tool.manifest)
         except ToolFailed as failed:
             return self._failed(n, intended, failed, KERNEL, started)
@@ -127,6 +128,13 @@ class Dispatch:
         if self.tools.hash_of(intended.tool) != intended.manifest:
             raise ToolFailed("tool_changed", f"{intended.tool} was updated after this call was decided; decide again")
         return tool, arguments
+
+    def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], call: Call) -> None:
+        """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""
+        never = self.floor.forbids(manifest, arguments)
+        gate = self.policy.judge(manifest, dict(arguments), call)
+        if never or gate.verdict == "deny":
+            raise ToolFailed("denied", never or gate.reason)
 
     async def _limit(self, manifest: Manifest) -> None:
         if manifest.rate is None:
