@@ -39,10 +39,10 @@ from daimon.abi.event import SCHEMA, Answer, Erased, Said
 from daimon.abi.ids import HOME_SPACE, EventId, StepRef, TimerId, TurnId
 from daimon.abi.label import UNLABELLED, Author
 from daimon.abi.message import Text
-from daimon.abi.ports import START, Blob, Busy, DeadLetter, Ended, Released
+from daimon.abi.ports import START, Blob, Busy, Damaged, DeadLetter, Ended, Released
 from daimon.abi.step import Continue, Decided, Happened, Replied
 from daimon.abi.tool import Send, SetTimer
-from daimon.abi.turn import Ending
+from daimon.abi.turn import Ending, State
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.sqlite import SqliteJournal, prepare
 from daimon.testing.clock import ManualClock
@@ -611,3 +611,17 @@ def test_under_the_umask_of_the_program_every_file_is_for_the_owner_only(tmp_pat
     told = dict(each.split("=") for each in said_by(LIST_MODES, tmp_path / "journal.db").split())
     assert set(told) == {"journal.db", "journal.db-shm", "journal.db-wal", "journal.db.exists"}
     assert set(told.values()) == {"600"}
+
+
+async def test_whoever_held_a_turn_that_turned_out_to_be_damaged_is_fenced(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with opened(tmp_path / "journal.db", clock) as journal:
+        claim = await begun(journal)
+        await journal.record(claim, [outcome(claim, 0)])
+        await clock.advance(TTL_S + 1)
+        with database(tmp_path / "journal.db") as db:
+            db.execute("UPDATE payloads SET body = x'00' WHERE pos IN (SELECT pos FROM steps)")
+        assert isinstance(await journal.claim(MAIN, "w2", TTL_S, PINS), Damaged)
+        with pytest.raises(Fenced):
+            await journal.record(claim, [outcome(claim, 1)])
+        assert (await journal.turn(claim.turn.id)).state is State.FAILED

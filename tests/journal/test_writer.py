@@ -324,3 +324,17 @@ async def test_whatever_is_rolled_back_is_told_so_that_nothing_remembered_outliv
         await writer.run(refuse)
     assert rolled_back
     await writer.close()
+
+
+async def test_work_by_itself_is_refused_after_the_end_and_cannot_end_the_writer(connection: apsw.Connection) -> None:
+    writer = Writer(connection, lambda: None, lambda: None)
+
+    def broken(db: apsw.Connection) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.wait_for(writer.alone(broken), DEADLINE_S)
+    assert await asyncio.wait_for(writer.run(lambda db: 7), DEADLINE_S) == 7
+    await writer.close()
+    with pytest.raises(JournalStopped):
+        await asyncio.wait_for(writer.alone(lambda db: 7), DEADLINE_S)

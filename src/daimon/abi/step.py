@@ -272,6 +272,10 @@ StepBody = Annotated[
 ]
 
 
+PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
+"""What shows that a turn got further, as against decisions about it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     turn: TurnId

@@ -17,13 +17,13 @@ from daimon.abi.ports import Channel, Clock, Delivery, Outbox, Outgoing
 from daimon.abi.step import Asked, Happened, Started
 from daimon.kernel.containment import within
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
+from daimon.kernel.log import FULL_RETRY_S
 
 T = TypeVar("T")
 MOST_AT_ONCE = 64
 MOST_ATTEMPTS = 12
 SEND_TIMEOUT_S = 60.0
 SWEEP_S = 30.0
-FULL_RETRY_S = 2.0
 LONGEST_PAUSE_S = 600.0
 
 

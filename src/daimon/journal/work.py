@@ -16,7 +16,7 @@ from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.ids import Conversation, TurnId
 from daimon.abi.ports import Blob, Busy, Claim, Damaged, DeadLetter, Ended, Idle, More, Noticed, NotYet, Parked, Released
-from daimon.abi.step import Answered, Asked, Happened, ModelFailed, Received, Replied, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Asked, Happened, Received, Replied, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal import outbox, timers
@@ -40,9 +40,6 @@ from daimon.journal.rows import (
     read_turn,
     write_label,
 )
-
-PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
-"""What shows that a turn got further, as against decisions about it."""
 
 MOST_NEWER = 16
 """How many of the events that wait behind a turn it is shown at once."""

@@ -1,7 +1,7 @@
 """The gate before every tool. No code path reaches a tool except through here.
 
-    admit    schema → floor → policy          pure; before the intent is written
-    run      limits → tool → structured result after the intent is on disk
+    admit    schema → floor → policy                            pure; before the intent is written
+    run      floor and policy of today → limits → tool → result  after the intent is on disk
 
 Whatever a model asks for and whatever a tool does, the answer is a `Happened`: an unknown tool, wrong arguments, a refusal,
 an exception, a hang, a result of a hundred megabytes or of broken text are all told to the model, recorded, and the turn goes

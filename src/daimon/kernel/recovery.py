@@ -7,7 +7,8 @@ An intent that was allowed and has no outcome is in doubt: the process died some
     unsafe             never repeated by itself: the owner is asked
 
 A turn that was started under other pins (another release, policy, tool set or model) goes on with what is there now; the
-difference is recorded. A call that was decided under another manifest of its tool is not run: the model hears `tool_changed`.
+difference is recorded. A call that was decided under another manifest of its tool is not run: the model hears `tool_changed`, or,
+where the call may have run before the crash and is not pure, the owner is asked what became of it.
 """
 
 from daimon.abi.errors import ToolFailed

@@ -42,12 +42,11 @@ from daimon.abi.ports import (
     Released,
     Reminder,
 )
-from daimon.abi.step import Answered, Asked, Happened, ModelFailed, Received, Replied, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Asked, Happened, Received, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 OPEN = (State.RUNNING, State.PARKED)
-PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
 
 
 @dataclass(slots=True)
