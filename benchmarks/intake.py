@@ -21,7 +21,7 @@ from lab.subject import SETTINGS
 
 CONNECTIONS = 64
 AIM_FLOOR = 0.6
-WAITING = 'extensions = ["lab.patience"]\nmodel.use = "patience"\nmodel.timeout_s = 600\n'
+WAITING = 'extensions = ["lab.patience"]\nmodel.use = "patience"\nmodel.first_token_s = 600\n'
 WORKING = SETTINGS
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT / "benchmarks")}
 

@@ -28,7 +28,7 @@ def test_without_a_file_everything_has_a_default(file: Path) -> None:
     assert (settings.gateway.host, settings.gateway.port, settings.model.use, settings.kernel.newer) == (
         "127.0.0.1",
         None,
-        "reflex",
+        ("reflex",),
         "wait",
     )
     assert (settings.limits.steps, settings.extensions) == (200, ())
@@ -40,17 +40,20 @@ def test_an_empty_file_changes_nothing(file: Path) -> None:
 
 
 def test_the_file_stands_above_the_defaults(file: Path) -> None:
-    file.write_text('[owner]\nname = "Ann"\n[limits]\ncost = 1.5\n[gateway]\nport = 0\n')
+    file.write_text('[owner]\nname = "Ann"\n[budget.day]\ncost = 1.5\n[gateway]\nport = 0\n')
     settings = config.load(file, NOTHING)
-    assert (settings.owner.name, settings.limits.cost, settings.gateway.port) == ("Ann", Decimal("1.5"), 0)
+    assert (settings.owner.name, settings.budget.day.cost, settings.gateway.port) == ("Ann", Decimal("1.5"), 0)
     assert settings.limits.steps == 200
 
 
 def test_the_environment_stands_above_the_file(file: Path) -> None:
     file.write_text('[owner]\nname = "Ann"\ntimezone = "Europe/Berlin"\n[kernel]\nslots = 2\n')
-    settings = config.load(file, {"DAIMON_OWNER__NAME": "Bob", "DAIMON_KERNEL__SLOTS": "3", "DAIMON_MODEL__TEMPERATURE": "0.5"})
+    settings = config.load(
+        file,
+        {"DAIMON_OWNER__NAME": "Bob", "DAIMON_KERNEL__SLOTS": "3", "DAIMON_MODEL__TEMPERATURE": "0.5", "DAIMON_BUDGET__DAY__COST": "2"},
+    )
     assert (settings.owner.name, settings.owner.timezone) == ("Bob", "Europe/Berlin")
-    assert (settings.kernel.slots, settings.model.temperature) == (3, 0.5)
+    assert (settings.kernel.slots, settings.model.temperature, settings.budget.day.cost) == (3, 0.5, 2)
 
 
 @pytest.mark.parametrize("name", ["DAIMON_HOME", "DAIMON_UV", "DAIMON_CHECKOUT", "DAIMON", "DAIMONS_OWNER__NAME", "OWNER__NAME", "PATH"])
@@ -90,7 +93,18 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "a tiny limit of bytes": ("[gateway]\nmax_event_bytes = 1\n", "gateway.max_event_bytes: "),
     "a choice that is none": ("[kernel]\nnewer = 'shout'\n", "kernel.newer: Input should be 'wait', 'steer' or 'interrupt', found 'shout'"),
-    "a negative time": ("[model]\ntimeout_s = -1\n", "model.timeout_s: Input should be greater than 0"),
+    "a negative time": ("[model]\nfirst_token_s = -1\n", "model.first_token_s: Input should be greater than 0"),
+    "no model at all": ("[model]\nuse = []\n", "model.use: "),
+    "a price of zero": (
+        "[models.a]\nvendor = 'openai'\nmodel = 'm'\nprice = {input = 0, output = 1}\n",
+        "models.a.price.input: Value error, a price of zero would spend without limit; if the model is really free",
+    ),
+    "a price that is no price": (
+        "[models.a]\nvendor = 'openai'\nmodel = 'm'\nprice = 'cheap'\n",
+        "models.a.price: Input should be 'library', 'free' or 'unknown', found 'cheap'",
+    ),
+    "a negative limit": ("[budget.day]\ncost = -1\n", "budget.day.cost: Input should be greater than or equal to 0"),
+    "an unknown limit": ("[budget.week]\ncost = 1\n", "unknown key 'budget.week'"),
     "a share above one": ("[limits]\npause_share = 1.5\n", "limits.pause_share: "),
     "no number at all": ("[limits]\nactive_s = nan\n", "limits.active_s: "),
     "a time zone that is none": ("[owner]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is not a time zone such as Europe/Berlin"),
@@ -119,7 +133,7 @@ def test_every_mistake_is_told_at_once(file: Path) -> None:
     [
         ({"DAIMON_KERNEL__SLOTS": "many"}, "DAIMON_KERNEL__SLOTS: kernel.slots: Input should be a valid integer"),
         ({"DAIMON_OWNER__NAM": "Ann"}, "DAIMON_OWNER__NAM: unknown key 'owner.nam'; did you mean 'name'?"),
-        ({"DAIMON_OWNER__NAME__FIRST": "Ann"}, "DAIMON_OWNER__NAME__FIRST: unknown key"),
+        ({"DAIMON_OWNER__NAME__FIRST": "Ann"}, "DAIMON_OWNER__NAME__FIRST: owner.name: Input should be a valid string"),
         ({"DAIMON_OWNR__NAME": "Ann"}, "DAIMON_OWNR__NAME: unknown key 'ownr'; did you mean 'owner'?"),
         ({"DAIMON_GATEWAY__PORT": ""}, "DAIMON_GATEWAY__PORT: gateway.port: "),
         ({"DAIMON_EXTENSIONS__0": "my.tools"}, "DAIMON_EXTENSIONS__0: "),

@@ -111,9 +111,9 @@ async def drained(lab: Lab) -> Result:
 
 
 async def silent_model(lab: Lab) -> Result:
-    """The model never answers: the turn asks whether to go on, and others do not wait for it."""
-    result = Result("model that hangs", note="asked whether to go on; others went on")
-    subject = lab.subject("mute", settings="model.timeout_s = 0.3\nlimits.errors = 2\n")
+    """The model never answers: the turn says so and tries again by itself, and others do not wait for it."""
+    result = Result("model that hangs", note="said so, to be tried again; others went on")
+    subject = lab.subject("mute", settings="model.first_token_s = 0.3\n")
     async with living(subject):
         await subject.say("silence", "mute")
         begun = time.monotonic()
@@ -123,7 +123,7 @@ async def silent_model(lab: Lab) -> Result:
         result.expect(time.monotonic() - begun < 2, "another conversation waited for the silent model")
         while not (asked := await subject.questions()):  # noqa: ASYNC110 - seen from outside
             await asyncio.sleep(0.05)
-        result.expect(asked[0]["question"]["options"][:1] == ["stop"], f"it asks {asked[0]['question']}")
+        result.expect(asked[0]["question"]["options"][:1] == ["retry"], f"it asks {asked[0]['question']}")
         await check(result, subject)
     return result
 

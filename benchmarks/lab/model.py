@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from daimon.abi.message import Part, Role, Text, ToolCall
-from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.model import Delta, Reply, Request, Unmetered
 from lab.script import EFFECTS, Script
 
 
-class ScriptedModel:
+class ScriptedModel(Unmetered):
     name = "scripted"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:

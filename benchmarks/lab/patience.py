@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.extension import Kit
 
 
-class Patience:
+class Patience(Unmetered):
     name = "patience"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:

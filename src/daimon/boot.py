@@ -7,21 +7,21 @@ then it raises what failed.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from daimon import __version__, config, extension
 from daimon.abi.codec import fingerprint
-from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Event
-from daimon.abi.model import Model
-from daimon.abi.step import Sampling
+from daimon.abi.ids import HOME_SPACE
+from daimon.abi.money import Account
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
 from daimon.gateway import unix
-from daimon.gateway.answers import Status
+from daimon.gateway.answers import Reloaded, Status
 from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.channels.local import LocalChannel
@@ -35,6 +35,7 @@ from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
+from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
@@ -46,8 +47,7 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.memory.notebook import Notebook
-from daimon.models.reflex import Reflex
-from daimon.models.router import OnlyModel
+from daimon.mind import Mind
 from daimon.policy.floor import StandingFloor
 from daimon.policy.rules import StandingRules
 from daimon.tools.clock import clock_tools
@@ -96,25 +96,40 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         registry = Registry(
             (*clock_tools(zone), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *status_tools(journal), *kit.tools)
         )
-        model = _model(settings, kit)
+        mind = Mind(home, kit, journal, clock, random, settings)
+        stack.push_async_callback(mind.close)
         dispatch = Dispatch(registry, StandingFloor(), rules := StandingRules(), LocalLimiter(clock), clock)
-        sampling = Sampling(temperature=settings.model.temperature, seed=settings.model.seed)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, sampling)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens)
         feed = Feed()
-        thinking = Thinking(OnlyModel(model), pager, dispatch, feed, clock, settings.model.timeout_s)
+        thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
         turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
-        pins = Pins(fingerprint(config.Settings, settings), rules.version, fingerprint(str, system), registry.hash, model.name)
         dispatcher = LocalDispatcher(clock)
-        scheduler = Scheduler(journal, dispatcher, turns, feed, clock, lambda: pins)
+
+        def pins() -> Pins:
+            return Pins(mind.pin, rules.version, fingerprint(str, system), registry.hash, mind.name)
+
+        scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, journal, scheduler, clock, ids, settings.gateway.max_event_bytes)
         postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock)
         started_at = clock.now()
 
+        def accounts() -> tuple[Account, ...]:
+            return mind.brain.budget.shared(clock.now())
+
         async def status() -> Status:
             count, depth = await journal.count(), await dispatcher.stats()
-            return Status(__version__, str(home.path), os.getpid(), started_at, model.name, count, depth, journal.commits, tuple(warnings))
+            balances = await journal.balances(HOME_SPACE, accounts())
+            here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
+            return Status(*here, count, depth, journal.commits, tuple(warnings), balances)
 
-        api = Api(Parts(inbox, journal, journal, journal, feed, clock, ids, status))
+        async def reload() -> Reloaded:
+            restart = mind.change(settings_of(home))
+            await journal.reconsider(mind.brain.budget.limits)
+            scheduler.poke()
+            return Reloaded(mind.settings.model.use, restart)
+
+        await journal.reconsider(mind.brain.budget.limits)
+        api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -133,13 +148,6 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             await scheduler.drain(settings.kernel.drain_s)
             for task in work[:2]:
                 task.cancel()
-
-
-def _model(settings: config.Settings, kit: extension.Kit) -> Model:
-    models: dict[str, Model] = {"reflex": Reflex(), **kit.models}
-    if settings.model.use not in models:
-        raise Misconfigured(f"model.use is {settings.model.use!r}, but there is no such model; known are {', '.join(sorted(models))}")
-    return models[settings.model.use]
 
 
 def _system(settings: config.Settings) -> str:
@@ -169,6 +177,13 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
         yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
+
+
+async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:
+    """A language-model server on loopback that answers by a script, for developers. Runs until cancelled."""
+    from daimon.testing.provider.server import serve
+
+    await serve(script, port, say)
 
 
 class _Asleep:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from daimon.abi.errors import Misconfigured
 from daimon.machine.home import Home as Home
@@ -27,6 +27,11 @@ def _zone(name: str) -> str:
     if name and name not in available_timezones():
         raise ValueError(f"{name!r} is not a time zone such as Europe/Berlin")
     return name
+
+
+def _as_list(value: object) -> object:
+    """One name is a list of one; from the environment, names stand between commas."""
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
 
 class _Branch(BaseModel):
@@ -46,11 +51,91 @@ class Gateway(_Branch):
     max_event_bytes: Annotated[int, Field(ge=1_024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
 
 
+def _amount(cost: Decimal) -> Decimal:
+    if cost == 0:
+        raise ValueError('a price of zero would spend without limit; if the model is really free (your own hardware), write price = "free"')
+    return cost
+
+
+Cost = Annotated[Decimal, Field(ge=0, le=1_000_000)]
+Tokens = Annotated[int, Field(ge=1)]
+
+
+class Price(_Branch):
+    """Dollars a million tokens."""
+
+    input: Annotated[Decimal, Field(ge=0), AfterValidator(_amount)]
+    output: Annotated[Decimal, Field(ge=0), AfterValidator(_amount)]
+    cache_read: Annotated[Decimal, Field(ge=0)] | None = None
+    """Left out: as input."""
+    cache_write: Annotated[Decimal, Field(ge=0)] | None = None
+    """Left out: as input."""
+
+
+WORD, TABLE = "a word", "a table"
+OwnPrice = Annotated[Price, Tag(TABLE)]
+KnownPrice = Annotated[Literal["library", "free", "unknown"], Tag(WORD)]
+
+
+def _kind_of_price(value: object) -> str:
+    return WORD if isinstance(value, str) else TABLE
+
+
 class Model(_Branch):
-    use: str = "reflex"
-    timeout_s: Annotated[float, Field(gt=0)] = 120.0
+    use: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("reflex",)
+    """Which models answer, the first that can and may: `reflex`, names of `[models]`, names from extensions. The rest stand in for it."""
+    first_token_s: Annotated[float, Field(gt=0)] = 120.0
+    """How long a model may be silent before it says anything."""
+    next_token_s: Annotated[float, Field(gt=0)] = 60.0
+    """How long it may be silent in the middle of a reply."""
+    max_output_tokens: Tokens = 8_192
+    """The longest reply; it is also what is reserved for one."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: int | None = None
+    logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    """How many alternatives of each token to keep, where the provider gives them."""
+
+
+class ModelEntry(_Branch):
+    """A model of `[models]`. `daimon model add` writes it."""
+
+    vendor: str
+    """anthropic, openai, google, deepseek, openrouter, ollama, lmstudio, llamacpp, vllm, or compatible for any other such address."""
+    model: str
+    """As the vendor calls it."""
+    base_url: str | None = None
+    """Left out: the vendor's own."""
+    key: str | None = None
+    """Which key of keys.toml to use. Left out: the one with the vendor's name."""
+    price: Annotated[OwnPrice | KnownPrice, Discriminator(_kind_of_price)] = "library"
+    """`library`: from the price list that comes with Daimon."""
+    max_output_tokens: Tokens | None = None
+    context_tokens: Tokens | None = None
+    """How much it can read at once. Left out: what is known of it."""
+    tools: bool = True
+    images: bool | None = None
+    local: bool | None = None
+    """Do the words stay on your own hardware? Left out: as the address says."""
+    thinking: Literal["off", "low", "medium", "high"] | None = None
+    text_calls: bool | None = None
+    """Look for tool calls in its text, as small local models write them. Left out: only for compatible servers."""
+    per_minute: Annotated[int, Field(ge=1)] | None = None
+    """At most so many calls."""
+
+
+class Route(_Branch):
+    """An exception to `model.use`: the first that fits counts."""
+
+    conversations: tuple[str, ...] = ()
+    """Names with * and ?. Left out: all."""
+    agents: tuple[str, ...] = ()
+    use: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
+    """Left out: as `model.use`."""
+    local_only: bool = False
+    """Nothing leaves your hardware."""
+    max_call_cost: Cost | None = None
+    """A model that may cost more for one call is passed over."""
 
 
 class Kernel(_Branch):
@@ -61,14 +146,62 @@ class Kernel(_Branch):
 
 
 class Limits(_Branch):
-    """What one turn may take."""
+    """What one turn may take, besides money."""
 
     steps: Annotated[int, Field(ge=1)] = 200
-    tokens: Annotated[int, Field(ge=1)] = 500_000
-    cost: Annotated[Decimal, Field(ge=0)] | None = None
     active_s: Annotated[float, Field(gt=0)] = 1_800.0
     errors: Annotated[int, Field(ge=1)] = 5
     pause_share: Annotated[float, Field(gt=0, le=1)] = 0.9
+
+
+NONE = "none"
+
+
+def _or_none(value: object) -> object:
+    return None if value == NONE else value
+
+
+TokenLimit = Annotated[Tokens | None, BeforeValidator(_or_none)]
+CostLimit = Annotated[Cost | None, BeforeValidator(_or_none)]
+
+
+class Purse(_Branch):
+    """A limit; "none" is as much as it takes."""
+
+    tokens: TokenLimit = None
+    cost: CostLimit = None
+    """US dollars."""
+
+
+class TaskPurse(Purse):
+    tokens: TokenLimit = 2_000_000
+
+
+class DayPurse(Purse):
+    cost: CostLimit = Decimal(5)
+    """US dollars."""
+
+
+class MonthPurse(Purse):
+    cost: CostLimit = Decimal(50)
+    """US dollars."""
+
+
+class Budget(_Branch):
+    """What models may cost. Every call is charged to all of these, and happens only if its worst case fits into each."""
+
+    turn: TaskPurse = TaskPurse()
+    """One task, with all that it starts."""
+    conversation: Purse = Purse()
+    """One conversation, a day."""
+    job: Purse = Purse()
+    """One automation, a day."""
+    agent: Purse = Purse()
+    """One agent, a day."""
+    day: DayPurse = DayPurse()
+    month: MonthPurse = MonthPurse()
+    unknown_price: Literal["ask", "allow"] = "ask"
+    """A call whose price nobody knows, where a limit in money stands."""
 
 
 class Context(_Branch):
@@ -81,6 +214,10 @@ class Settings(_Branch):
     owner: Owner = Owner()
     gateway: Gateway = Gateway()
     model: Model = Model()
+    models: dict[str, ModelEntry] = {}
+    """By the names that you give them."""
+    routes: tuple[Route, ...] = ()
+    budget: Budget = Budget()
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     context: Context = Context()
@@ -129,35 +266,55 @@ def _read(file: Path) -> dict[str, Any]:
         raise Misconfigured(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    tree: dict[str, dict[str, str]] = {}
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
     for name, value in environment.items():
         if name.startswith(PREFIX) and name not in OURS and "__" in name:
-            section, _, key = name.removeprefix(PREFIX).lower().partition("__")
-            tree.setdefault(section, {})[key] = value
+            *sections, key = name.removeprefix(PREFIX).lower().split("__")
+            branch = tree
+            for section in sections:
+                inner = branch.get(section)
+                branch[section] = branch = inner if isinstance(inner, dict) else {}
+            branch[key] = value
     return tree
 
 
-def _merged(tree: dict[str, Any], overrides: dict[str, dict[str, str]]) -> dict[str, Any]:
+def _merged(tree: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
     merged = dict(tree)
-    for section, keys in overrides.items():
-        found = merged.get(section, {})
-        merged[section] = {**found, **keys} if isinstance(found, dict) else found
+    for key, value in overrides.items():
+        found = merged.get(key, {})
+        if isinstance(value, dict):
+            merged[key] = _merged(found, value) if isinstance(found, dict) else found
+        else:
+            merged[key] = value
     return merged
 
 
-def _explain(error: Any, file: Path, overrides: dict[str, dict[str, str]]) -> str:
-    place = [str(part) for part in error["loc"]]
+def _explain(error: Any, file: Path, overrides: dict[str, Any]) -> str:
+    place = [str(part) for part in error["loc"] if part not in (WORD, TABLE)]
     key = ".".join(place)
-    named = overrides.get(place[0], {})
-    inner = place[1] if len(place) > 1 else next(iter(named), "")
-    where = f"{PREFIX}{place[0]}__{inner}".upper() if inner in named else str(file)
+    where = _variable(place, overrides) or str(file)
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(place[-1], _known(place[:-1]), 1)
         return f"{where}: unknown key {key!r}" + (
             f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(_known(place[:-1]))}"
         )
     return f"{where}: {key}: {error['msg']}, found {error['input']!r:.80}"
+
+
+def _variable(place: list[str], overrides: dict[str, Any]) -> str:
+    """The variable that brought the value at this place, or one below it; empty: none did."""
+    found: Any = overrides
+    names: list[str] = []
+    for part in place:
+        if not isinstance(found, dict) or part not in found:
+            break
+        found = found[part]
+        names.append(part)
+    while isinstance(found, dict) and len(names) >= len(place):
+        names.append(next(iter(found)))
+        found = found[names[-1]]
+    return "" if isinstance(found, dict) else f"{PREFIX}{'__'.join(names)}".upper()
 
 
 def _known(place: list[str]) -> list[str]:

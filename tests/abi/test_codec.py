@@ -58,7 +58,7 @@ def test_the_bytes_of_a_message_are_what_they_always_were() -> None:
     """Hashes of requests and pins stand on them."""
     assert encode(Message, Message(Role.USER, (Text("é"), ToolCall("c1", "now", {"b": 1, "a": [None]})))) == (
         b'{"role":"user","parts":[{"text":"\xc3\xa9","kind":"text"},'
-        b'{"call":"c1","tool":"now","arguments":{"b":1,"a":[null]},"kind":"tool_call"}],'
+        b'{"call":"c1","tool":"now","arguments":{"b":1,"a":[null]},"signature":null,"kind":"tool_call"}],'
         b'"label":{"origins":[{"author":"stranger","source":"unknown"}],"readers":["owner"]}}'
     )
 

@@ -1,6 +1,8 @@
 """Old rows are read as today's. The rows of each schema are kept here as they were stored, and never edited."""
 
 import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ from daimon.abi.codec import adapter, decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA, Body
 from daimon.abi.label import Author
-from daimon.abi.message import ToolResult
-from daimon.abi.step import Happened, Intended, Replied, StepBody
+from daimon.abi.message import ToolCall, ToolResult
+from daimon.abi.money import Scope
+from daimon.abi.step import Happened, Intended, ModelFailed, Replied, Reserved, Routed, Settled, Short, StepBody
 
 DATA = Path(__file__).parent.parent / "data"
 STORED = [row for file in sorted(DATA.glob("rows-v*.json")) for row in json.loads(file.read_text(encoding="utf-8"))]
@@ -32,8 +35,46 @@ def test_every_kind_of_row_is_among_the_stored_ones(what: str) -> None:
     assert {row["json"]["kind"] for row in STORED if row["type"] == what} == known
 
 
+def bodies(schema: int) -> list[Any]:
+    """The stored steps of one schema, as they are read today."""
+    return [
+        decode(StepBody, json.dumps(row["json"]).encode(), schema) for row in STORED if row["schema"] == schema and row["type"] == "step"
+    ]
+
+
+def test_what_a_call_may_cost_and_did_cost_is_read_to_the_billionth_and_unknown_stays_unknown() -> None:
+    reserved = [body for body in bodies(2) if isinstance(body, Reserved)]
+    assert [body.cost for body in reserved] == [Decimal("0.134880000"), None]
+    assert {account.scope for account in reserved[0].accounts} == set(Scope)
+    assert {body.how for body in bodies(2) if isinstance(body, Settled)} == {"measured", "unused", "assumed"}
+    assert {body.why for body in bodies(2) if isinstance(body, Short)} == {"reached", "held", "unknown_price"}
+    assert [body.usage.cost for body in bodies(2) if isinstance(body, Settled)][-1] is None
+
+
+def test_what_older_steps_do_not_say_is_read_as_nothing() -> None:
+    """And what newer ones say is not lost: provider, partial text, who was passed over, remarks, the signature of a call."""
+    said: dict[int, list[object]] = {1: [], 2: []}
+    for schema in said:
+        for body in bodies(schema):
+            match body:
+                case Routed(passed_over=over):
+                    said[schema].append(over)
+                case ModelFailed(provider=provider, is_lasting=is_lasting, retry_at=again, partial=partial):
+                    said[schema] += [provider, is_lasting, again, partial]
+                case Replied(remarks=remarks, parts=parts):
+                    said[schema] += [remarks, *(part.signature for part in parts if isinstance(part, ToolCall))]
+                case _:
+                    pass
+    assert said[1]
+    assert not any(said[1])
+    for kept in ("anthropic", "Dear Ad", "c2lnbmVk", True, datetime(2026, 11, 15, 9, 52, tzinfo=UTC)):
+        assert kept in said[2]
+    assert any(isinstance(value, dict) and "opus" in value for value in said[2])
+    assert any(isinstance(value, tuple) and len(value) == 2 for value in said[2])
+
+
 def test_the_field_labels_of_old_results_are_not_lost() -> None:
-    read = [decode(StepBody, json.dumps(row["json"]).encode(), 1) for row in STORED if row["schema"] == 1 and row["type"] == "step"]
+    read = bodies(1)
     results = [body.result for body in read if isinstance(body, Happened)]
     results += [part for body in read if isinstance(body, Replied) for part in body.parts if isinstance(part, ToolResult)]
     assert len(results) == 2

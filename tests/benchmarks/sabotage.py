@@ -1,16 +1,23 @@
 """An extension that breaks a promise on purpose, so that the laboratory has something to find. LAB_SABOTAGE says which.
 
-repeat   a tool lies about its class: it says that its effect may be run again, and it may not
-deaf     a channel says that it has delivered, and has not
+repeat       a tool lies about its class: it says that its effect may be run again, and it may not
+deaf         a channel says that it has delivered, and has not
+unteachable  a router takes no notice of a provider that fails
+restless     a prompt tells the time in its first words
 """
 
 import os
 from dataclasses import replace
-from typing import Literal
+from datetime import UTC, datetime
+from typing import Any, Literal
 
+from daimon.abi.context import Prompt
+from daimon.abi.message import Text
 from daimon.abi.ports import Outgoing
 from daimon.abi.tool import Effect
+from daimon.context.assemble import Pager
 from daimon.extension import Kit
+from daimon.models.router import ListRouter
 
 
 def extend(kit: Kit) -> None:
@@ -21,6 +28,10 @@ def extend(kit: Kit) -> None:
                     tool.manifest = replace(tool.manifest, effect=Effect.IDEMPOTENT)  # type: ignore[misc]
         case "deaf":
             kit.channels[:] = [Deaf()]
+        case "unteachable":
+            ListRouter.heard = lambda *_: None  # type: ignore[method-assign]
+        case "restless":
+            Pager.assemble = _restless(Pager.assemble)  # type: ignore[method-assign]
 
 
 class Deaf:
@@ -29,3 +40,13 @@ class Deaf:
 
     async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
         return "confirmed"
+
+
+def _restless(assemble: Any) -> Any:
+    def dated(*given: Any) -> Prompt:
+        prompt: Prompt = assemble(*given)
+        system, *others = prompt.request.messages
+        told = replace(system, parts=(Text(f"It is {datetime.now(UTC)}."), *system.parts))
+        return Prompt(replace(prompt.request, messages=(told, *others)), prompt.chunks)
+
+    return dated

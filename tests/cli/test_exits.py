@@ -16,7 +16,7 @@ class Broken:
 
 
 def extend(kit):
-    kit.models["broken"] = Broken()
+    kit.channels.append(Broken())
 """
 
 
@@ -64,7 +64,7 @@ def test_an_error_as_json_has_the_code_of_the_api(daimon: Daimon) -> None:
 def test_what_nobody_expected_is_one_line_and_debug_shows_more(daimon: Daimon) -> None:
     (daimon.signs / "broken.py").write_text(BROKEN)
     daimon.environment["PYTHONPATH"] += f":{daimon.signs}"
-    daimon.configure('extensions = ["broken"]\n[model]\nuse = "broken"\n')
+    daimon.configure('extensions = ["broken"]\n')
 
     done = daimon.run("up", "--port", "0")
 

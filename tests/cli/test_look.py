@@ -78,7 +78,7 @@ def test_a_trace_tells_what_was_said_thought_done_and_decided(daimon: Daimon) ->
 
     told = daimon.run("trace", "last").out
 
-    for what in ("done, answered", "remember that my locker code is 4711", 'remember(text="', "gate says allow", "end: answered", "cost 0"):
+    for what in ("done, answered", "remember that my locker code is 4711", 'remember(text="', "gate says allow", "end: answered", "$0.00"):
         assert what in told
     assert "trusted owner@chat" in told
 

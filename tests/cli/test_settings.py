@@ -11,19 +11,19 @@ def test_each_setting_says_where_it_comes_from(daimon: Daimon) -> None:
 
     assert settings["owner.name"] == {"value": "Ada", "from": "file"}
     assert settings["kernel.slots"] == {"value": 3, "from": "env"}
-    assert settings["model.use"] == {"value": "reflex", "from": "default"}
+    assert settings["model.use"] == {"value": ["reflex"], "from": "default"}
     assert settings["extensions"]["from"] == "file"
     assert "owner.name" in daimon.run("config").out
 
 
 def test_every_mistake_is_told_with_its_place(daimon: Daimon) -> None:
-    daimon.configure('[gateway]\nprot = 1\n[model]\ntimeout_s = "long"\n')
+    daimon.configure('[gateway]\nprot = 1\n[model]\nfirst_token_s = "long"\n')
     for words in (("config",), ("config", "--check"), ("up", "--port", "0")):
         done = daimon.run(*words)
         assert done.code == 78
         assert done.out == ""
         assert "did you mean 'port'" in done.err
-        assert "model.timeout_s" in done.err
+        assert "model.first_token_s" in done.err
 
 
 def test_good_settings_are_called_good_and_missing_ones_default(daimon: Daimon) -> None:

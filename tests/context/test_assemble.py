@@ -16,11 +16,11 @@ from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, TurnId
 from daimon.abi.label import Author, Label, Origin, join, owned
 from daimon.abi.message import Message, Role, Text, ToolCall, ToolResult, said
 from daimon.abi.ports import Claim, Ended, Parked
-from daimon.abi.step import ContextRef, Received, Replied, Sampling, Step, StepBody, Wait
+from daimon.abi.step import ContextRef, Received, Replied, Step, StepBody, Wait
 from daimon.abi.tool import Effect, Manifest
 from daimon.abi.turn import Ending, State, Turn
-from daimon.context.assemble import EARLIER_TURNS, Pager
-from daimon.context.tokens import estimate
+from daimon.context.assemble import MOST_EARLIER, Pager
+from daimon.context.tokens import estimate, of_tool
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
@@ -36,7 +36,7 @@ def journal() -> MemoryJournal:
 
 
 def pager(journal: MemoryJournal, budget_tokens: int = PLENTY) -> Pager:
-    return Pager(journal, SYSTEM, budget_tokens, Sampling(temperature=0.5))
+    return Pager(journal, SYSTEM, budget_tokens)
 
 
 async def begin(journal: MemoryJournal, text: str, conversation: str = "main") -> Claim:
@@ -49,7 +49,9 @@ async def exchange(journal: MemoryJournal, text: str, answer: str, conversation:
     """A turn that is over."""
     claim = await begin(journal, text, conversation)
     parts = (Text(answer),) if answer else ()
-    await journal.finish(claim, [step(claim, 0, Replied("m", parts, "stop"))], Ended(Ending.ANSWERED, owned("test"), parts))
+    before = (await prompt(pager(journal), scene(claim))).request.context
+    replied = Replied("m", parts, "stop", context=before)
+    await journal.finish(claim, [step(claim, 0, replied)], Ended(Ending.ANSWERED, owned("test"), parts))
     return claim
 
 
@@ -76,7 +78,7 @@ async def test_a_request_is_the_system_text_then_earlier_turns_then_this_one(jou
     assert [message.role for message in made.request.messages] == [
         Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.USER, Role.ASSISTANT, Role.USER,
     ]  # fmt: skip
-    assert (made.request.tools, made.request.sampling) == (TOOLS, Sampling(temperature=0.5))
+    assert made.request.tools == TOOLS
 
 
 async def test_other_conversations_stay_out_of_it(journal: MemoryJournal) -> None:
@@ -97,10 +99,9 @@ async def test_a_turn_that_was_resumed_does_not_see_what_came_after_it(journal: 
     assert words(await prompt(pager(journal), scene(parked))) == [SYSTEM, "wait for me"]
 
 
-@pytest.mark.parametrize("parts", [(), (ToolCall("c1", "pay", {}),)], ids=["silence", "only calls"])
-async def test_an_earlier_turn_without_an_answer_shows_what_was_asked(journal: MemoryJournal, parts: tuple[ToolCall, ...]) -> None:
+async def test_an_earlier_turn_without_an_answer_shows_what_was_asked(journal: MemoryJournal) -> None:
     claim = await begin(journal, "hush")
-    await journal.finish(claim, [step(claim, 0, Replied("m", parts, "stop"))], Ended(Ending.SILENT, owned("test")))
+    await journal.finish(claim, [step(claim, 0, Replied("m", (), "stop"))], Ended(Ending.SILENT, owned("test")))
     assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "hush", "hi"]
 
 
@@ -110,12 +111,23 @@ async def test_an_erased_turn_shows_that_it_was_erased_and_nothing_else(journal:
     assert words(await prompt(pager(journal), scene(await begin(journal, "hi")))) == [SYSTEM, "[erased] the owner asked", "hi"]
 
 
+async def test_an_earlier_turn_stands_there_with_its_calls_and_their_results(journal: MemoryJournal) -> None:
+    claim = await begin(journal, "pay bob")
+    paid = [step(claim, 0, Replied("m", (ToolCall("c1", "pay", {}),), "tools")), intent(claim, 1), *_outcomes(claim, (1, "paid"), at=2)]
+    last = step(claim, 3, Replied("m", (Text("bob is paid"),), "stop"))
+    await journal.finish(claim, [*paid, last], Ended(Ending.ANSWERED, owned("test")))
+    made = await prompt(pager(journal), scene(await begin(journal, "thanks")))
+    assert [message.role for message in made.request.messages] == [
+        Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT, Role.USER,
+    ]  # fmt: skip
+
+
 async def test_only_so_many_earlier_turns_are_looked_at(journal: MemoryJournal) -> None:
-    for n in range(EARLIER_TURNS + 5):
+    for n in range(MOST_EARLIER + 5):
         await exchange(journal, f"q{n}", "")
     seen = words(await prompt(pager(journal), scene(await begin(journal, "hi"))))
-    assert seen[-2:] == [f"q{EARLIER_TURNS + 4}", "hi"]
-    assert len(seen) <= EARLIER_TURNS + 2
+    assert seen[-2:] == [f"q{MOST_EARLIER + 4}", "hi"]
+    assert MOST_EARLIER // 2 < len(seen) <= MOST_EARLIER + 2
 
 
 # -- this turn
@@ -180,17 +192,46 @@ async def test_a_strangers_words_of_an_earlier_turn_are_still_a_strangers(journa
 # -- the budget
 
 
-async def test_when_the_budget_is_short_the_oldest_turns_go_first(journal: MemoryJournal) -> None:
+async def test_when_the_budget_is_short_the_oldest_turns_go_and_half_the_room_stays_free(journal: MemoryJournal) -> None:
     for n in range(5):
         await exchange(journal, f"question {n}", "word " * 100)
     now = await begin(journal, "now")
     one = estimate(said(Role.USER, "question 0", owned("x"))) + estimate(said(Role.ASSISTANT, "word " * 100, owned("x")))
-    base = estimate(said(Role.SYSTEM, SYSTEM, owned("x"))) + estimate(said(Role.USER, "now", owned("x")))
-    for kept in range(6):
-        for spare in (0, one - 1):
-            made = await prompt(pager(journal, base + kept * one + spare), scene(now))
-            assert [text for text in words(made) if text.startswith("question")] == [f"question {n}" for n in range(5 - kept, 5)]
-            assert len(made.request.context) == kept
+    base = estimate(said(Role.SYSTEM, SYSTEM, owned("x"))) + estimate(said(Role.USER, "now", owned("x"))) + sum(map(of_tool, TOOLS))
+    for room, kept in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 5), (6, 5)]:
+        made = await prompt(pager(journal, base + room * one), scene(now))
+        assert [text for text in words(made) if text.startswith("question")] == [f"question {n}" for n in range(5 - kept, 5)]
+        assert len(made.request.context) == kept
+
+
+async def test_from_turn_to_turn_the_bytes_stay_and_only_a_rare_cut_changes_them(journal: MemoryJournal) -> None:
+    paging = pager(journal, 2_000)
+    before: tuple[bytes, ...] = ()
+    cuts = 0
+    for n in range(60):
+        claim = await begin(journal, f"question {n}")
+        made = await prompt(paging, scene(claim))
+        cuts += made.chunks[: len(before)] != before
+        before = made.chunks
+        replied = Replied("m", (Text("word " * 20),), "stop", context=made.request.context)
+        await journal.finish(claim, [step(claim, 0, replied)], Ended(Ending.ANSWERED, owned("test")))
+    assert 1 <= cuts <= 5
+
+
+async def test_a_turn_that_outgrows_the_room_is_cut_once_and_then_keeps_its_bytes(journal: MemoryJournal) -> None:
+    for n in range(8):
+        await exchange(journal, f"question {n}", "word " * 100)
+    claim = await begin(journal, "work")
+    done: list[Step] = []
+    before: tuple[bytes, ...] = ()
+    cuts = 0
+    for n in range(10):
+        made = await prompt(pager(journal, 2_400), scene(claim, done))
+        cuts += made.chunks[: len(before)] != before
+        before = made.chunks
+        done += [step(claim, 3 * n, Replied("m", (ToolCall(f"c{n}", "pay", {}),), "tools", context=made.request.context))]
+        done += [intent(claim, 3 * n + 1), *_outcomes(claim, (3 * n + 1, "result " * 20), at=3 * n + 2)]
+    assert cuts <= 2
 
 
 async def test_this_turn_is_never_cut_however_short_the_budget(journal: MemoryJournal) -> None:

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from daimon.abi.message import Role, Text, ToolCall
-from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.extension import Kit
 
 
-class Puppet:
+class Puppet(Unmetered):
     """`say WORDS` is answered word by word, `ask QUESTION` asks the owner, `hang` begins to speak and never ends, the rest is silence."""
 
     name = "puppet"

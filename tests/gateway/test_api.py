@@ -1,5 +1,6 @@
 """The HTTP API, called over a real socket."""
 
+import hashlib
 import json
 import select
 from concurrent.futures import ThreadPoolExecutor
@@ -145,6 +146,54 @@ def test_whoever_hangs_up_in_the_middle_has_sent_nothing(daimon: Live) -> None:
     connection.close()
     assert daimon.call("GET", "/healthz").status == 200
     assert daimon.get("/v1/status")["count"]["events"] == before["events"]
+
+
+# -- values that messages name
+
+
+def test_a_stored_value_can_be_read_and_named_by_a_message(daimon: Live) -> None:
+    data = bytes(range(256)) * 300
+    kept = daimon.call("POST", "/v1/blobs", data)
+    assert (kept.status, kept.json) == (201, {"blob": hashlib.sha256(data).hexdigest(), "size": len(data)})
+    assert daimon.call("GET", f"/v1/blobs/{kept.json['blob']}").body == data
+    image = {"kind": "image", "blob": kept.json["blob"], "media_type": "image/png", "description": "shot.png"}
+    file = {"kind": "file", "blob": kept.json["blob"], "name": "a.bin", "media_type": "application/octet-stream", "size": len(data)}
+    sent = daimon.call("POST", "/v1/events", said("named", parts=[image, file]))
+    assert sent.status == 202
+    assert daimon.get(f"/v1/events/{sent.json['event']}")["event"]["body"]["parts"][1:] == [image, file]
+
+
+def test_the_same_value_is_stored_once_and_an_empty_one_is_one(daimon: Live) -> None:
+    first, again, empty = (daimon.call("POST", "/v1/blobs", data) for data in (b"x", b"x", b""))
+    assert first.json == again.json
+    assert empty.json["size"] == 0
+    assert daimon.call("GET", f"/v1/blobs/{empty.json['blob']}").body == b""
+
+
+@pytest.mark.parametrize("blob", ["0" * 64, "ab", "no hash"])
+@pytest.mark.parametrize("is_escaped", [False, True])
+def test_a_message_that_names_what_is_not_stored_is_refused(daimon: Live, blob: str, is_escaped: bool) -> None:
+    body = json.dumps(said("nowhere", parts=[{"kind": "image", "blob": blob, "media_type": "image/png"}])).encode()
+    answer = daimon.call("POST", "/v1/events", body.replace(b'"blob"', b'"\\u0062lob"') if is_escaped else body)
+    assert (answer.status, answer.code) == (400, "bad_input")
+    assert blob in answer.json["error"]["message"]
+    assert "POST /v1/blobs" in answer.json["error"]["message"]
+    (letter,) = daimon.get("/v1/letters?limit=1")
+    assert letter["reason"] == answer.json["error"]["message"]
+
+
+def test_a_value_that_is_too_large_is_refused_and_not_kept_as_a_letter(daimon: Live) -> None:
+    before = daimon.get("/v1/status")["count"]
+    answer = daimon.call("POST", "/v1/blobs", bytes(MOST_BYTES + 1))
+    assert (answer.status, answer.code) == (413, "too_large")
+    assert "gateway.max_event_bytes" in answer.json["error"]["message"]
+    assert daimon.get("/v1/status")["count"] == before
+    assert daimon.call("POST", "/v1/blobs", bytes(MOST_BYTES)).status == 201
+
+
+def test_values_are_stored_only_for_who_may_come_in(daimon: Live) -> None:
+    assert daimon.call_as("POST", "/v1/blobs", b"x", {}).status == 401
+    assert daimon.call_as("POST", "/v1/blobs", b"x", {**daimon.authority, "Origin": "http://evil.example"}).status == 403
 
 
 # -- looking

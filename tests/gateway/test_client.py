@@ -151,3 +151,11 @@ def _serve_once(listening: socket.socket, answer: bytes) -> None:
     with connection:
         connection.recv(65536)
         connection.sendall(answer)
+
+
+async def test_a_value_is_stored_and_read_back(client: Client) -> None:
+    with anyio.fail_after(20):
+        blob = await to_thread.run_sync(client.upload, b"\0bytes\xff")
+        assert await to_thread.run_sync(client.blob, blob) == b"\0bytes\xff"
+        with pytest.raises(TooLarge, match=r"gateway\.max_event_bytes"):
+            await to_thread.run_sync(client.upload, bytes(1_000_000))

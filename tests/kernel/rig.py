@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from typing import Any
 
 from pydantic import JsonValue
@@ -14,7 +15,7 @@ from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Dispatcher, Ids
-from daimon.abi.step import Happened, Replied, Sampling, Step
+from daimon.abi.step import Happened, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager
@@ -22,19 +23,21 @@ from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.kernel.acting import Acting
+from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
+from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
-from daimon.kernel.thinking import Thinking
+from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Newer, Turns
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
-from daimon.models.router import OnlyModel
+from daimon.models.router import ListRouter, Rule
 from daimon.policy.floor import StandingFloor
 from daimon.policy.rules import StandingRules
 from daimon.testing.channel import FakeChannel
@@ -46,6 +49,7 @@ from daimon.tools.registry import Registry
 
 PINS = Pins("config", "policy", "prompts", "tools", "model")
 LIMITS = Limits()
+UNLIMITED = Budget({}, UTC)
 DEADLINE_S = 10.0
 Behaviour = Callable[[dict[str, JsonValue], Call], Awaitable[Result | Pending]]
 
@@ -91,6 +95,7 @@ class Rig:
     channel: FakeChannel
     ids: Ids
     serving: asyncio.Future[None]
+    brain: Brain
     _sent: int = field(default=0)
 
     async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
@@ -98,6 +103,9 @@ class Rig:
 
     async def answer(self, to: StepRef, choice: str, principal: PrincipalId = OWNER) -> Event:
         return await self.send(Answer(choice), resolves=to, principal=principal)
+
+    async def answer_at(self, conversation: str, to: StepRef, choice: str, text: str = "") -> Event:
+        return await self.send(Answer(choice, text), conversation, resolves=to)
 
     async def stop(self, turn: TurnId) -> Event:
         return await self.send(Stop(turn))
@@ -161,6 +169,8 @@ async def kernel(
     newer: Newer = "wait",
     pins: Pins = PINS,
     timeout_s: float = 5.0,
+    budget: Budget = UNLIMITED,
+    others: tuple[Model, ...] = (),
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
@@ -169,8 +179,12 @@ async def kernel(
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
     dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
-    pager = Pager(journal, "You are a test.", 32_000, Sampling())
-    turns = Turns(Thinking(OnlyModel(model), pager, dispatch, feed, clock, timeout_s), Acting(dispatch, Record(journal)), limits, newer)
+    pager = Pager(journal, "You are a test.", 32_000)
+    models = {each.name: each for each in (model, *others)}
+    router = ListRouter(models, (Rule(tuple(models)),), {}, clock, SystemRandom())
+    brain = Brain(router, budget, Patience(timeout_s, timeout_s))
+    thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator())
+    turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer)
     scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
     inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
     postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
@@ -186,6 +200,7 @@ async def kernel(
             channel=channel,
             ids=ids,
             serving=tasks[0],
+            brain=brain,
         )
     finally:
         for task in tasks:

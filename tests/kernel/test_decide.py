@@ -12,15 +12,43 @@ from tests.abi.values import members, numbers, of
 
 from daimon.abi.codec import adapter, decode, encode
 from daimon.abi.ids import AgentId, StepRef, TurnId
-from daimon.abi.step import AskHuman, Complete, Continue, Decided, Decision, HandOff, Park, RefreshContext, StepBody, UseTools, Wait
+from daimon.abi.money import Account, Amount, Limit, Scope
+from daimon.abi.step import (
+    AskHuman,
+    Complete,
+    Continue,
+    Decided,
+    Decision,
+    HandOff,
+    ModelFailed,
+    Park,
+    RefreshContext,
+    Short,
+    StepBody,
+    UseTools,
+    Wait,
+)
 from daimon.abi.tool import HandOver
 from daimon.abi.turn import Ending
 from daimon.kernel.decide import VERSION, Limits, View, decide
 from daimon.testing.clock import START
 
-LIMITS = Limits(steps=10, tokens=100, cost=Decimal(2), active_s=60.0, errors=3, pause_share=0.9)
+LIMITS = Limits(steps=10, active_s=60.0, errors=3, pause_share=0.9)
 WAIT = Wait("answer", StepRef(TurnId("t1"), 4), START)
 OVER = HandOver(AgentId("specialist"), "knows better")
+SHORT = Short(
+    "smart", Account(Scope.DAY, "2026-01-01", Limit(cost=Decimal(2)), START), Amount(0, Decimal("1.95")), Amount(),
+    Amount(900, Decimal("0.1")), "reached",
+)  # fmt: skip
+NO_KEY = ModelFailed("", "no_model", "the key was refused", is_lasting=True)
+AWAY = ModelFailed("", "unavailable", "overloaded", retry_at=START)
+
+amounts = st.builds(Amount, st.integers(0, 10**9), st.decimals(0, 1000, places=9))
+some_limits = st.builds(Limit, st.none() | st.integers(0, 10**9), st.none() | st.decimals(0, 1000, places=9))
+shorts = st.builds(
+    Short, st.text(max_size=5), st.builds(Account, st.sampled_from(Scope), st.text(max_size=5), some_limits, st.none() | st.just(START)),
+    amounts, amounts, amounts, st.sampled_from(["reached", "held", "unknown_price"]),
+)  # fmt: skip
 
 views = st.builds(
     View,
@@ -28,11 +56,11 @@ views = st.builds(
     cost=st.decimals(0, 5, places=2), extensions=st.integers(0, 3), ready=st.lists(st.integers(0, 50), max_size=3).map(tuple),
     waits=st.lists(of(Wait), max_size=2).map(tuple), has_answer=st.booleans(), is_silent=st.booleans(), is_stale=st.booleans(),
     is_stopped=st.booleans(), is_interrupted=st.booleans(), hand_over=st.none() | of(HandOver),
+    short=st.none() | shorts, failure=st.none() | of(ModelFailed),
 )  # fmt: skip
 limits = st.builds(
     Limits,
-    steps=st.integers(1, 20), tokens=st.integers(1, 300), cost=st.none() | st.decimals(0, 5, places=2), active_s=st.floats(0.1, 200),
-    errors=st.integers(1, 6), pause_share=st.floats(0.01, 1),
+    steps=st.integers(1, 20), active_s=st.floats(0.1, 200), errors=st.integers(1, 6), pause_share=st.floats(0.01, 1),
 )  # fmt: skip
 
 
@@ -65,11 +93,9 @@ def test_what_is_decided_when(view: View, decision: Decision) -> None:
     [
         (View(steps=10), "10 steps were taken, the limit is 10 (limits.steps)"),
         (View(steps=11), "11 steps were taken"),
-        (View(cost=Decimal(2)), "2 was spent, the limit is 2 (limits.cost)"),
-        (View(cost=Decimal("2.01")), "2.01 was spent"),
     ],
 )
-def test_steps_and_money_end_a_turn_and_say_which_limit_it_was(view: View, words: str) -> None:
+def test_steps_end_a_turn_and_say_so(view: View, words: str) -> None:
     decision = decide(view, LIMITS)
     assert isinstance(decision, Complete)
     assert decision.ending is Ending.LIMIT
@@ -79,13 +105,13 @@ def test_steps_and_money_end_a_turn_and_say_which_limit_it_was(view: View, words
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        (View(tokens=90), "90 of 100 tokens (limits.tokens)"),
         (View(active_s=54.0), "54 of 60 seconds (limits.active_s)"),
         (View(errors=3), "3 attempts in a row failed (limits.errors)"),
-        (View(tokens=180, extensions=1), "180 of 100 tokens"),
+        (View(active_s=108.0, extensions=1), "108 of 60 seconds"),
+        (View(failure=NO_KEY), "No model can answer. the key was refused"),
     ],
 )
-def test_tokens_time_and_errors_ask_a_person_and_silence_means_stop(view: View, words: str) -> None:
+def test_time_errors_and_no_model_ask_a_person_and_silence_means_stop(view: View, words: str) -> None:
     decision = decide(view, LIMITS)
     assert isinstance(decision, AskHuman)
     assert words in decision.question.text
@@ -93,12 +119,23 @@ def test_tokens_time_and_errors_ask_a_person_and_silence_means_stop(view: View, 
 
 
 def test_a_person_who_lets_it_go_on_gives_it_as_much_again() -> None:
-    assert isinstance(decide(View(tokens=179, extensions=1), LIMITS), Continue)
     assert isinstance(decide(View(active_s=107.9, extensions=1), LIMITS), Continue)
 
 
-def test_without_a_limit_of_money_nothing_is_too_dear() -> None:
-    assert isinstance(decide(View(cost=Decimal(10**9)), Limits()), Continue)
+def test_what_it_cost_is_the_budgets_business() -> None:
+    assert isinstance(decide(View(cost=Decimal(10**9), tokens=10**9), Limits()), Continue)
+
+
+def test_at_a_limit_of_money_the_owner_is_asked_and_time_alone_brings_it_back() -> None:
+    decision = decide(View(short=SHORT), LIMITS)
+    assert isinstance(decision, AskHuman)
+    assert (decision.question.type, decision.question.options, decision.question.expires_at) == ("money", ("wait", "raise", "stop"), START)
+
+
+def test_a_model_that_is_away_for_a_while_is_asked_again_by_itself() -> None:
+    decision = decide(View(failure=AWAY), LIMITS)
+    assert isinstance(decision, AskHuman)
+    assert (decision.question.options, decision.question.expires_at) == (("retry", "stop"), START)
 
 
 ORDER = [
@@ -108,7 +145,9 @@ ORDER = [
     (View(waits=(WAIT,)), Park),
     (View(has_answer=True), Complete),
     (View(steps=10), Complete),
-    (View(tokens=90), AskHuman),
+    (View(short=SHORT), AskHuman),
+    (View(failure=AWAY), AskHuman),
+    (View(errors=3), AskHuman),
     (View(hand_over=OVER), HandOff),
     (View(is_stale=True), RefreshContext),
 ]

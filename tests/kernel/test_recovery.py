@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 import pytest
 from pydantic import JsonValue
-from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, result_text
+from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, replies, result_text
 
 from daimon.abi.errors import BadInput, Erased, ToolFailed
 from daimon.abi.event import Address, Event, Said
@@ -34,7 +34,7 @@ from daimon.kernel.scheduler import MOST_ATTEMPTS
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
-from daimon.testing.model import calls, says
+from daimon.testing.model import ScriptedModel, calls, says
 
 
 @asynccontextmanager
@@ -154,8 +154,7 @@ async def test_a_permission_given_before_a_crash_does_not_allow_a_second_run(fil
 
 
 async def test_a_crash_while_the_model_thinks_asks_it_again(file: Path) -> None:
-    class Dying:
-        name = "dying"
+    class Dying(ScriptedModel):
         begun = asyncio.Event()
 
         async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
@@ -503,3 +502,23 @@ async def _is_over(journal: SqliteJournal) -> bool:
 async def _is_over_or_asks(journal: SqliteJournal) -> bool:
     found = await journal.turns(HOME_SPACE, 1)
     return await _is_over(journal) or (bool(found) and found[0].state is State.PARKED)
+
+
+async def test_an_erased_turns_results_and_calls_are_in_no_later_prompt_either(file: Path) -> None:
+    secret = "the locker code is 4711"
+    script = [calls(("read", {"text": f"about {secret}"})), says("read it"), says("you are welcome")]
+
+    async def read(arguments: dict[str, JsonValue], call: Call) -> Result:
+        return Result({"found": secret})
+
+    async with journal_at(file) as journal, kernel(script=script, tools=[Tool("read", behaviour=read)], journal=journal) as rig:
+        turn, _ = await rig.ask("read my note")
+        later, steps = await rig.ask("thanks")
+        (reply,) = replies(steps)
+        assert secret.encode() in await journal.get(reply.request)
+        await journal.erase_turn(turn.id, "the owner asked")
+        with pytest.raises(Erased):
+            await journal.get(reply.request)
+        assert later.ending is Ending.ANSWERED
+    for kept in file.parent.iterdir():
+        assert secret.encode() not in kept.read_bytes()

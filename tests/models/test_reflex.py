@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from daimon.abi.codec import encode
 from daimon.abi.message import Audio, Image, Message, Role, Text, ToolCall, ToolResult
 from daimon.abi.model import Reply
-from daimon.abi.step import Usage
+from daimon.abi.money import Usage
 from daimon.models.intents import EVENTS
 from daimon.models.plans import BETTER, BUILT_IN, NONE_OF_THEM
 

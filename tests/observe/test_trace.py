@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import get_args
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -9,6 +10,7 @@ from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, BlobHash, EventId, Key, StepRef, TurnId
 from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.message import Reasoning, Text, ToolCall, ToolResult
+from daimon.abi.money import Account, Amount, Limit, Scope, Usage
 from daimon.abi.step import (
     Answered,
     Asked,
@@ -24,15 +26,18 @@ from daimon.abi.step import (
     Intended,
     ModelFailed,
     Park,
+    Raised,
     Received,
     RefreshContext,
     Replied,
+    Reserved,
     Routed,
+    Settled,
+    Short,
     Started,
     Step,
     StepBody,
     Upgraded,
-    Usage,
     UseTools,
     Wait,
 )
@@ -53,6 +58,13 @@ EVENT = Event(
 )  # fmt: skip
 QUESTION = Question("Tea or coffee?", ("tea", "coffee"))
 INTENDED = Intended("c1", "fetch", {"url": "example.org"}, Key("t1:2"), Effect.PURE, "m1", Gate("allow", "it only reads", version="7"))
+DAY = Account(Scope.DAY, "2026-11-15", Limit(cost=Decimal(5)), START + timedelta(hours=15))
+TASK = Account(Scope.TURN, "t1", Limit(tokens=2_000_000))
+RESERVED = Reserved("sonnet", "anthropic", 4_000, 8_192, Decimal("0.13"), "genai-prices 2026-11-01", (TASK, DAY))
+MEASURED = Settled(0, Usage(1_200, 50, 800, cost=Decimal("0.02")), "measured")
+ASSUMED = Settled(0, Usage(4_000, 8_192, cost=Decimal("0.13")), "assumed")
+SHORT = Short("sonnet", DAY, Amount(90_000, Decimal("4.95")), Amount(), Amount(12_192, Decimal("0.13")), "reached")
+RAISED = Raised(Scope.DAY, "2026-11-15", Amount(0, Decimal("2.5")), OWNER)
 BODIES: tuple[StepBody, ...] = (
     Received(EventId("e2"), 3),
     Routed("reflex", "only", "the only one", ("reflex", "other")),
@@ -60,6 +72,10 @@ BODIES: tuple[StepBody, ...] = (
         "reflex", (Reasoning("hm", "p"), Text("Let me see."), ToolCall("c1", "fetch", {"url": "example.org"})), "tools", Usage(10, 2, 4)
     ),
     ModelFailed("reflex", "timeout", "nothing for 120 s"),
+    RESERVED,
+    MEASURED,
+    SHORT,
+    RAISED,
     INTENDED,
     Started(4, "h1", QUESTION),
     Happened(4, ToolResult("c1", "fetch", (Text("<html>"),)), touched=(Touched("network", "example.org"),)),
@@ -109,7 +125,69 @@ def test_a_tool_call_shows_arguments_verdict_and_outcome() -> None:
 def test_a_reply_shows_what_was_thought_said_and_called() -> None:
     (entry,) = report(TURN, EVENT, steps(BODIES[2])).entries
     assert entry.body == ("thinks: hm", "Let me see.", '→ fetch(url="example.org")')
-    assert "10 (4 cached) tokens in, 2 out" in entry.head
+    assert "10 tokens in (6 fresh, 4 cached: 40 %), 2 out" in entry.head
+
+
+def test_odd_replies_say_what_was_put_right_and_what_was_kept() -> None:
+    reply = Replied("m", (Text("hi"),), "stop", logprobs=BlobHash("cd" * 32), remarks=("a call was found in the text",))
+    (entry,) = report(TURN, EVENT, steps(reply)).entries
+    assert entry.body == ("hi", "remark: a call was found in the text", f"log-probabilities kept in blob {'cd' * 32}")
+
+
+def test_a_route_says_who_was_passed_over_and_what_the_choice_may_cost() -> None:
+    over = {"reflex": "it is not sure", "opus": "a call may cost $1.00"}
+    chosen = Routed("sonnet", "list", "the first that may", ("reflex", "sonnet"), {"sonnet": 0.5}, over, Decimal("0.13"))
+    (entry,) = report(TURN, EVENT, steps(chosen)).entries
+    assert entry.head == "sonnet among reflex, sonnet: the first that may, up to $0.13  [policy list]"
+    assert entry.body == ("passed over reflex: it is not sure", "passed over opus: a call may cost $1.00", "scores: sonnet 0.5")
+
+
+def test_a_reservation_shows_its_worst_case_its_price_and_whom_it_is_charged_to() -> None:
+    known, unknown = report(TURN, EVENT, steps(RESERVED, replace(RESERVED, cost=None, price="unknown", accounts=()))).entries
+    assert known.head == "sonnet at anthropic: up to 4,000 tokens in and 8,192 out, up to $0.13 (price: genai-prices 2026-11-01)"
+    assert known.body == ("turn t1: 2,000,000 tokens", "day 2026-11-15: $5.00")
+    assert unknown.head == "sonnet at anthropic: up to 4,000 tokens in and 8,192 out, price unknown"
+
+
+def test_a_settlement_says_what_a_call_took_and_who_says_so() -> None:
+    measured, unused, assumed = report(TURN, EVENT, steps(MEASURED, Settled(0, Usage(), "unused"), ASSUMED)).entries
+    assert measured.head == "of 0: measured, 1,200 tokens in (400 fresh, 800 cached: 67 %), 50 out, cost $0.02"
+    assert unused.head == "of 0: unused, 0 tokens in, 0 out, cost $0.00"
+    assert assumed.head == "of 0: assumed, 4,000 tokens in, 8,192 out, cost $0.13"
+    assert assumed.body == ("nobody said what the call took, so all that was reserved counts",)
+
+
+def test_a_limit_that_was_met_is_told_with_what_the_turn_waits_for() -> None:
+    held = replace(SHORT, why="held", held=Amount(9_000, Decimal("0.04")))
+    unknown = replace(SHORT, why="unknown_price", needed=Amount(12_192, None), asked=TurnId("t2"))
+    reached, waiting, priceless = report(TURN, EVENT, steps(SHORT, held, unknown)).entries
+    assert reached.head == ("The limit for today (budget.day) is $5.00; $4.95 is spent, and the next call of sonnet may cost up to $0.13.")
+    assert (reached.body, reached.tone) == ((), "asks")
+    assert waiting.body == ("calls under way have set 9,000 tokens and $0.04 aside; it waits for them",)
+    assert priceless.body == ("nobody knows what a call of sonnet costs", "turn t2 asks the owner already")
+
+
+def test_a_raise_says_who_allowed_how_much_more_for_what() -> None:
+    money, tokens = report(TURN, EVENT, steps(RAISED, replace(RAISED, scope=Scope.TURN, key="t1", more=Amount(10_000)))).entries
+    assert money.head == "owner allowed $2.50 more for day 2026-11-15"
+    assert tokens.head == "owner allowed 10,000 tokens more for turn t1"
+
+
+def test_a_failed_model_says_whether_it_lasts_and_what_it_had_said() -> None:
+    cut = ModelFailed("sonnet", "cut", "it broke off", provider="anthropic", partial="Dear Ad")
+    barred = ModelFailed("sonnet", "auth", "the key is wrong", provider="anthropic", is_lasting=True)
+    nobody = ModelFailed("", "unavailable", "sonnet: too busy.", retry_at=(START + timedelta(minutes=5)).astimezone(ZoneInfo("Asia/Tokyo")))
+    first, second, third = report(TURN, EVENT, steps(cut, barred, nobody)).entries
+    assert first.head == "sonnet at anthropic failed: cut, it may pass"
+    assert first.body == ("it broke off", "had said: Dear Ad")
+    assert second.head == "sonnet at anthropic failed: auth, lasting, until somebody changes something"
+    assert third.head == "no model can be asked: unavailable, it may pass, tried again at 2026-11-15 09:05:00 UTC"
+
+
+def test_a_turn_that_waits_for_money_says_until_when() -> None:
+    midnight = datetime(2026, 11, 16, tzinfo=ZoneInfo("Europe/Berlin"))
+    (entry,) = report(TURN, EVENT, steps(Decided(Park("waiting", (Wait("money", StepRef(ID, 4), midnight),)), "2"))).entries
+    assert entry.head.startswith("park, waiting: money for t1:4 until 2026-11-15 23:00:00 UTC")
 
 
 def test_whose_words_a_step_holds_is_said_with_it() -> None:
@@ -135,6 +213,55 @@ def test_totals_add_up_and_an_unknown_cost_stays_unknown() -> None:
     assert report(TURN, EVENT, steps(known, unknown)).totals.cost is None
 
 
+REPLY = Replied("sonnet", (Text("hi"),), "stop", MEASURED.usage)
+
+
+def test_a_settlement_speaks_for_its_reply_and_for_calls_that_failed() -> None:
+    tried = (RESERVED, ASSUMED, ModelFailed("sonnet", "cut", "x"), RESERVED, replace(MEASURED, reservation=3), REPLY)
+    totals = report(TURN, EVENT, steps(*tried)).totals
+    assert (totals.model_calls, totals.failures) == (2, 1)
+    assert (totals.input_tokens, totals.output_tokens, totals.cached_tokens) == (5_200, 8_242, 800)
+    assert (totals.cost, totals.assumed, totals.under_way) == (Decimal("0.15"), Decimal("0.13"), 0)
+
+
+def test_replies_that_nobody_reserved_for_count_beside_those_that_were() -> None:
+    older = Replied("m", (Text("hi"),), "stop", Usage(10, 2, cost=Decimal("0.5")))
+    totals = report(TURN, EVENT, steps(older, Decided(Continue(), "1"), RESERVED, replace(MEASURED, reservation=2), REPLY)).totals
+    assert (totals.input_tokens, totals.cost) == (1_210, Decimal("0.52"))
+
+
+def test_a_call_that_nobody_settled_is_under_way_until_its_turn_is_over() -> None:
+    going_on = report(replace(TURN, ending=None, ended_at=None), EVENT, steps(RESERVED)).totals
+    assert (going_on.cost, going_on.under_way, going_on.held) == (0, 1, Decimal("0.13"))
+    over = report(TURN, EVENT, steps(RESERVED)).totals
+    assert (over.cost, over.assumed, over.under_way, over.held) == (Decimal("0.13"), Decimal("0.13"), 0, 0)
+
+
+def test_a_call_of_unknown_cost_makes_the_sum_unknown() -> None:
+    unknown = replace(RESERVED, cost=None)
+    settled = Settled(0, Usage(10, 2, cost=None), "measured")
+    assert report(TURN, EVENT, steps(unknown, settled)).totals.cost is None
+    assert report(replace(TURN, ended_at=None), EVENT, steps(unknown)).totals.held is None
+
+
+def test_a_call_that_does_not_say_its_cost_counts_as_the_ledger_counts_it() -> None:
+    assert report(TURN, EVENT, steps(RESERVED, Settled(0, Usage(10, 2, cost=None), "measured"))).totals.cost == RESERVED.cost
+
+
+def test_no_model_to_ask_is_a_failure_but_no_call() -> None:
+    totals = report(TURN, EVENT, steps(ModelFailed("", "unavailable", "x"))).totals
+    assert (totals.model_calls, totals.failures) == (0, 1)
+
+
+def test_erased_steps_of_every_kind_take_their_numbers_with_them() -> None:
+    gone = Erased("h", START, "the owner wanted it")
+    told = report(TURN, EVENT, steps(*(gone for _ in BODIES)))
+    assert {(entry.kind, entry.head, entry.body, entry.tone) for entry in told.entries} == {
+        ("erased", "erased: the owner wanted it", (), "quiet")
+    }
+    assert (told.totals.cost, told.totals.input_tokens, told.totals.under_way) == (0, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("ending", "expected"),
     [
@@ -157,6 +284,8 @@ def test_a_fork_and_a_child_say_where_they_come_from() -> None:
     facts = dict(report(turn, EVENT, ()).facts)
     assert facts["parent"] == "t0:3"
     assert facts["forked from"] == "t9:2, effects from the record"
+    assert "job" not in facts
+    assert dict(report(replace(TURN, job="read-feed"), EVENT, ()).facts)["job"] == "read-feed"
 
 
 def test_the_request_of_a_model_call_is_not_part_of_the_words() -> None:

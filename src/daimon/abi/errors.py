@@ -6,6 +6,7 @@
     ├── ToolFailed          the model: told as a tool result, the turn goes on
     ├── Denied              a person: the policy said no
     ├── ProviderFailed      the router: another try, another model
+    ├── OverBudget          the turn: a reservation does not fit; it waits, or the owner is asked
     ├── NotSent             the postman: nothing left the machine, so a second try is safe
     ├── Misconfigured       the operator: a setting, a file, a missing program
     │   └── HomeBusy        another process holds this home
@@ -21,7 +22,10 @@
 Each class has a stable code. A text says what failed, with what value, and what to do.
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from daimon.abi.step import Short
 
 
 class DaimonError(Exception):
@@ -52,11 +56,28 @@ class Denied(DaimonError):
 
 
 class ProviderFailed(DaimonError):
+    """A model raises it. `is_lasting`: the same call fails again until somebody changes something. `was_sent`: it may have been billed."""
+
     code = "provider_failed"
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(
+        self, reason: str, message: str, *, is_lasting: bool = False, was_sent: bool = True, retry_after_s: float | None = None
+    ) -> None:
         super().__init__(message)
         self.reason = reason
+        self.is_lasting = is_lasting
+        self.was_sent = was_sent
+        self.retry_after_s = retry_after_s
+
+
+class OverBudget(DaimonError):
+    """The journal raises it: a reservation does not fit into an account. Nothing of the batch was written."""
+
+    code = "over_budget"
+
+    def __init__(self, short: "Short") -> None:
+        super().__init__(f"the limit of {short.account.scope} {short.account.key} leaves no room for this call")
+        self.short = short
 
 
 class NotSent(DaimonError):

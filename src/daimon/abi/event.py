@@ -135,3 +135,16 @@ class Event:
     @property
     def where(self) -> Conversation:
         return Conversation(self.space, self.conversation)
+
+    @property
+    def job(self) -> str:
+        """What happens by itself, by name; empty for what somebody said."""
+        match self.body:
+            case Heartbeat(job=job):
+                return job
+            case Fired():
+                return "timer"
+            case Webhook(service=service):
+                return f"webhook {service}"
+            case _:
+                return ""

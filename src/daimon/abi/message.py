@@ -69,6 +69,8 @@ class ToolCall:
     tool: str
     arguments: JsonValue
     """What the model wrote. Checked by the gate, so here it may be anything."""
+    signature: str | None = None
+    """Opaque, as that of a reasoning: some providers sign their calls."""
     kind: Literal["tool_call"] = "tool_call"
 
 

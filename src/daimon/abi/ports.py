@@ -6,15 +6,17 @@ drop, double or reorder its wake-ups: `Journal.due` finds what was missed. Keys 
 no global order and no transaction across conversations. A `Cursor` is opaque: hand back what you were given.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Literal, NewType, Protocol
 
 from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
+from daimon.abi.money import Account, Amount, Limit, Scope
 from daimon.abi.step import Gate, Step, Wait
 from daimon.abi.tool import Call, Manifest
 from daimon.abi.turn import Ending, Pins, State, Turn
@@ -178,11 +180,15 @@ class Journal(Protocol):
         ...
 
     async def record(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob] = ()) -> Noticed:
-        """All of these steps or none, on disk when it returns. Operations inside outcomes take effect with them. Raises Fenced."""
+        """All of these steps or none, on disk when it returns. What they carry takes effect with them. Raises Fenced, OverBudget."""
         ...
 
     async def finish(self, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob] = ()) -> More | Released:
         """Records the last steps, lets go of the conversation, and looks for newer events in the same transaction. Raises Fenced."""
+        ...
+
+    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
+        """Wakes turns that wait for room in an account, where the limit is another one by now, or the price."""
         ...
 
     async def due(self, now: datetime, limit: int) -> "Due":
@@ -246,6 +252,51 @@ class Archive(Protocol):
     def watch(self, after: Cursor) -> AsyncIterator[Change]:
         """Everything after the cursor, then everything new as it is committed, without end."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What calls took that have one thing in common."""
+
+    key: str
+    calls: int
+    input_tokens: int
+    """All of it; of these, cached and written to the cache:"""
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    cost: Decimal
+    """What is known of it."""
+    assumed: Decimal
+    """Of the cost: counted in full because nobody said what the call took."""
+    unpriced: int
+    """Calls whose price nobody knows."""
+    under_way: int
+    held: Decimal
+    """What calls under way have set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    account: Account
+    """Raises so far are part of its limit."""
+    spent: Amount
+    held: Amount
+    waiting: int
+    """Turns that wait for room in it."""
+
+
+Grouping = Literal["day", "month", "job", "agent", "model", "conversation", "turn"]
+
+
+class Ledger(Protocol):
+    """What model calls cost: a reading of the reservations and settlements among the steps."""
+
+    async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:
+        """`since` and `until` are days such as 2026-11-15, both included. The dearest first; days and months in order."""
+        ...
+
+    async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]: ...
 
 
 class Overview(Protocol):

@@ -16,6 +16,7 @@ from daimon.abi.event import SCHEMA, Erased
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Part, ToolResult
+from daimon.abi.money import Account, Amount, Scope, Usage
 from daimon.abi.plain import Moment
 from daimon.abi.tool import Effect, Operation, Question, Touched
 from daimon.abi.turn import Ending, Pins
@@ -88,16 +89,6 @@ Decision = Annotated[Continue | UseTools | RefreshContext | Park | AskHuman | Ha
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    cost: Decimal | None = Decimal(0)
-    """None means unknown, never zero."""
-
-
-@dataclass(frozen=True, slots=True)
 class Sampling:
     temperature: float | None = None
     top_p: float | None = None
@@ -143,8 +134,69 @@ class Routed:
     reason: str
     candidates: tuple[str, ...] = ()
     scores: dict[str, float] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
+    """Candidates that could have come before it, and why they did not."""
     predicted_cost: Decimal | None = None
     kind: Literal["route"] = "route"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Before a model call: the most that it can cost is set aside in all of these accounts, in the same transaction."""
+
+    model: str
+    provider: str
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+    """None: nobody knows the price."""
+    price: str
+    """Where the price comes from."""
+    accounts: tuple[Account, ...]
+    kind: Literal["reserve"] = "reserve"
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(self.input_tokens + self.output_tokens, self.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """After it: what the call really took. The rest of the reservation is free again."""
+
+    reservation: int
+    usage: Usage
+    how: Literal["measured", "unused", "assumed"]
+    """`assumed`: nobody said what it took (a crash, a cut connection), so it counts as all that was reserved."""
+    kind: Literal["settle"] = "settle"
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A reservation that did not fit. The turn waits: for others to settle, for a new day, or for the owner."""
+
+    model: str
+    account: Account
+    """The limit that was met; raises so far are part of it."""
+    spent: Amount
+    held: Amount
+    """Set aside by calls under way; it may come back."""
+    needed: Amount
+    why: Literal["reached", "held", "unknown_price"]
+    asked: TurnId | None = None
+    """Another turn that met the same limit and asks the owner already."""
+    kind: Literal["short"] = "short"
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The owner allowed more, on this account, until it begins anew."""
+
+    scope: Scope
+    key: str
+    more: Amount
+    by: PrincipalId
+    kind: Literal["raise"] = "raise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +211,8 @@ class Replied:
     logprobs: BlobHash | None = None
     context: tuple[ContextRef, ...] = ()
     duration_ms: float = 0.0
+    remarks: tuple[str, ...] = ()
+    """What was odd about it and put right."""
     kind: Literal["reply"] = "reply"
 
 
@@ -168,6 +222,13 @@ class ModelFailed:
     code: str
     message: str
     request: BlobHash | None = None
+    provider: str = ""
+    is_lasting: bool = False
+    """Another try with the same model will fail as well, until somebody changes something."""
+    retry_at: Moment | None = None
+    """No model can be asked before this moment."""
+    partial: str = ""
+    """What had come of the reply before it broke off."""
     kind: Literal["model_failed"] = "model_failed"
 
 
@@ -257,6 +318,10 @@ class Upgraded:
 StepBody = Annotated[
     Received
     | Routed
+    | Reserved
+    | Settled
+    | Short
+    | Raised
     | Replied
     | ModelFailed
     | Intended
@@ -272,7 +337,7 @@ StepBody = Annotated[
 ]
 
 
-PROGRESS = (Replied, ModelFailed, Happened, Started, Answered, Received)
+PROGRESS = (Replied, ModelFailed, Short, Happened, Started, Answered, Received)
 """What shows that a turn got further, as against decisions about it."""
 
 

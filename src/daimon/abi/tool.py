@@ -202,7 +202,7 @@ class Question:
     text: str
     options: tuple[str, ...] = ()
     """Empty: any text will do."""
-    type: Literal["authorise", "choose", "context", "plan", "outcome"] = "context"
+    type: Literal["authorise", "choose", "context", "plan", "outcome", "money"] = "context"
     details: JsonValue = None
     expires_at: Moment | None = None
 

@@ -70,6 +70,8 @@ class Turn:
     pins: Pins = Pins()
     parent: StepRef | None = None
     forked_from: StepRef | None = None
+    job: str = ""
+    """What made it start by itself: an automation, a timer, a service; of a child, what made its root start."""
     effects: Literal["world", "record"] = "world"
     """Where this turn's effects come from. A fork takes them from the record unless somebody decided otherwise."""
     ending: Ending | None = None

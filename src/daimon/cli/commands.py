@@ -115,6 +115,22 @@ def letters(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None
     look.letters(home, limit, as_json)
 
 
+def costs(
+    home: Home = None,
+    by: Annotated[str, typer.Option(metavar="WHAT", help="day, month, job, agent, model, conversation or turn (a task).")] = "day",
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DAY", help="2026-11-01, `today`, `7d` or `month`.", show_default="30d; by month, 12 months"),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="2026-11-30 or `today`.", show_default="today")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what models cost, and how much of the limits is left."""
+    from daimon.cli import costs as shown
+
+    shown.costs(home, by, since, until, as_json)
+
+
 def config(
     home: Home = None,
     check: Annotated[bool, typer.Option("--check", help="Only say whether the settings are good.")] = False,
@@ -149,6 +165,6 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, config)
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

@@ -56,6 +56,7 @@ def _running(status: Status) -> tuple[tuple[str, str], ...]:
         ("home", status.home),
         ("model", status.model),
         ("work", f"{status.depth.running} running, {status.depth.waiting} waiting; {status.commits} commits since the start"),
+        *((("cost", "; ".join(map(words.balance, status.balances))),) if status.balances else ()),
         *(("warning", warning) for warning in status.warnings),
     )
 

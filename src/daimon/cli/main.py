@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, exits, failures, options
+from daimon.cli import commands, dev, exits, failures, model, options
 
 app = typer.Typer(
     name="daimon",
@@ -22,6 +22,8 @@ for command in commands.ALL:
     app.command()(command)
 for passing_on in commands.PASSING_ON:
     app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(passing_on)
+app.add_typer(dev.app, name="dev")
+app.add_typer(model.app, name="model")
 
 
 def _version(asked: bool) -> None:

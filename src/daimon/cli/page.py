@@ -4,6 +4,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
+from daimon.abi.money import dollars
 from daimon.abi.turn import State
 from daimon.cli import screen
 from daimon.observe import words
@@ -57,9 +58,9 @@ def _cut(text: str) -> str:
 
 def _sum(totals: Totals) -> str:
     took = "not over" if totals.took_s is None else f"took {words.duration(totals.took_s)}"
-    cost = "unknown cost" if totals.cost is None else f"cost {totals.cost.normalize():f}"
-    cached = f" ({totals.cached_tokens} cached)" if totals.cached_tokens else ""
+    assumed = f", of which {dollars(totals.assumed)} assumed" if totals.assumed else ""
+    under_way = f"; under way: {totals.under_way}, up to {dollars(totals.held)}" if totals.under_way else ""
     return (
         f"model calls {totals.model_calls}, tool calls {totals.tool_calls}, failures {totals.failures}; "
-        f"{totals.input_tokens}{cached} tokens in, {totals.output_tokens} out, {cost}; {took}"
+        f"{words.usage(totals.usage)}{assumed}{under_way}; {took}"
     )

@@ -16,6 +16,8 @@ from daimon.cli import screen
 from daimon.cli.failures import log_in_lines
 from daimon.config import Home
 
+REFLEX = "reflex"
+NO_MODEL = "model  only the small built-in one; `daimon model add` connects a better one"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -42,11 +44,24 @@ async def _serve(home: Home, port: int | None, as_json: bool) -> None:
             print(f"ready {daimon.url}", flush=True)
         sys.stderr.write(_hints(home))
         sys.stderr.flush()
+        offering = asyncio.ensure_future(_offer(home))
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(told.wait()), daimon.failed]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         ends[0].cancel()
+        offering.cancel()
         if daimon.failed.done():
             raise daimon.failed.result()
+
+
+async def _offer(home: Home) -> None:
+    """Says which models could be used, where only the built-in one is."""
+    settings = boot.settings_of(home)
+    if settings.model.use == (REFLEX,):
+        from daimon import setup
+
+        lines = await setup.offers(home, settings)
+        for line in lines or [NO_MODEL]:
+            screen.remark(line)
 
 
 def _told_to_end() -> asyncio.Event:

@@ -55,7 +55,7 @@ def _values(branch: BaseModel, prefix: str = "") -> Iterator[Value]:
     for key in type(branch).model_fields:
         value = getattr(branch, key)
         if isinstance(value, BaseModel):
-            yield from _values(value, f"{key}.")
+            yield from _values(value, f"{prefix}{key}.")
         else:
             yield Value(prefix + key, value, _origin(branch, prefix, key))
 

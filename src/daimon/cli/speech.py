@@ -1,41 +1,55 @@
-"""An exchange as it is shown: tokens as they come, tool calls as short dim lines, each text once.
+"""An exchange as it is shown: tokens as they come, tool calls as cards, what went wrong as dim lines, each text once.
 
 What streams by may have holes or start again. The recorded reply settles it: what was shown of it stands, what is missing is added, and
-what does not fit is shown again from its beginning.
+what does not fit is shown again from its beginning. Nothing that was shown is ever taken back or drawn over.
 """
 
 from collections.abc import Sequence
 
-from daimon.abi.step import Happened, Intended, ModelFailed, Replied, Step
+from daimon.abi.message import Part
+from daimon.abi.step import Answered, Asked, Decided, Happened, Intended, ModelFailed, Park, Raised, Replied, Short, Started, Step
 from daimon.abi.tool import Question
-from daimon.cli import screen
-from daimon.cli.talk import Lost
+from daimon.cli import bill, screen
+from daimon.cli.card import Cards, Line
+from daimon.cli.talk import Back, Lost
+from daimon.kernel import budget
 from daimon.kernel.feed import Recorded, Spoken, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
+
+MOST_MESSAGE = 300
+MOST_SAME = 3
+"""How often the same failure is shown; then it is counted."""
 
 
 class Speech:
     """Shows one exchange on a terminal."""
 
     def __init__(self) -> None:
+        self._cards = Cards()
         self._step = -1
+        self._of = ""
         self._shown = ""
+        """Of the reply under way."""
         self._is_mid_line = False
         self._settled: set[int] = set()
+        self._short: Short | None = None
+        self._failure = ""
+        self._failures = 0
 
-    def show(self, update: Token | Recorded | Spoken | Lost) -> None:
+    def show(self, update: Token | Recorded | Spoken | Lost | Back) -> None:
         match update:
-            case Token(of="text"):
+            case Token(of="text" | "reasoning"):
                 self._token(update)
-            case Token(of="reasoning", text=text):
-                self._write(text, "dim")
             case Recorded(step=step):
                 self._recorded(step)
             case Spoken(said=said):
                 self.paragraph(words.joined(said.parts))
             case Lost():
-                self.paragraph("  · the gateway went away; waiting for it", "dim")
+                self._begin(-1)  # what comes after it is told from its beginning
+                self._dim("the gateway went away; waiting for it")
+            case Back():
+                self._dim("it is back")
             case Token():
                 pass
 
@@ -44,46 +58,115 @@ class Speech:
         return max((step.n for step in steps if isinstance(step.body, Replied)), default=-1) in self._settled
 
     def paragraph(self, text: str, style: str | None = None) -> None:
-        self.end_line()
+        self.rest()
         screen.say(text, style)
+
+    def rest(self) -> None:
+        """Something else is said now: what comes next stands under nothing that was shown."""
+        self.end_line()
+        self._cards.separate()
+        self._end_failures()
 
     def end_line(self) -> None:
         if self._is_mid_line:
             screen.say("")
         self._is_mid_line = False
 
+    def _dim(self, text: str) -> None:
+        self.paragraph(f"  · {text}", "dim")
+
     def _token(self, token: Token) -> None:
-        if token.step != self._step or (token.offset == 0 and self._shown):
+        if token.step != self._step or token.offset == 0:
+            self._begin(token.step)
+        if token.of != self._of:
             self.end_line()
-            self._step, self._shown = token.step, ""
-        self._shown += token.text
-        self._write(token.text)
+            self._of = token.of
+        if token.of == "text":
+            self._shown += token.text
+        self._write(token.text, None if token.of == "text" else "dim")
+
+    def _begin(self, step: int) -> None:
+        self.end_line()
+        self._step, self._of, self._shown = step, "", ""
 
     def _recorded(self, step: Step) -> None:
         match step.body:
             case Replied(parts=parts):
-                self._settle(step.n, words.reply(parts))
-            case ModelFailed(model=model, message=message):
-                self.paragraph(f"  · {model} failed: {words.short(message, 100)}", "dim")
-            case Intended(tool=tool, arguments=arguments):
-                self.paragraph(f"  · {words.short(words.call(tool, arguments), 100)}", "dim")
-            case Happened(code=code, result=result) if code:
-                self.paragraph(f"  · {result.tool}: {code}", "dim")
+                self._settle(step.n, parts)
+            case Intended():
+                self._draw(self._cards.begin(step.n, step.body))
+            case Started(intent=intent, question=question):
+                self._draw(self._cards.wait(intent, "goes on outside" if question is None else "waits for your answer"))
+            case Happened():
+                self._draw(self._cards.end(step.body))
+            case _:
+                self._remarked(step)
+
+    def _remarked(self, step: Step) -> None:
+        match step.body:
+            case ModelFailed():
+                self._failed(step.body)
+            case Short():
+                self._short = step.body
+            case Asked(question=question, about=about):
+                self._asked(question, about)
+            case Decided(decision=Park()) if self._short is not None:
+                self.paragraph(f"{budget.reached(self._short)} It waits.")
+                self._short = None
+            case Raised(scope=scope, more=more):
+                self._dim(f"{bill.amount(more)} more allowed for {budget.NAMES[scope]}")
+            case Answered(choice=choice, event=None):
+                self._dim(f"nobody answered in time, so: {choice or 'no answer'}")
             case _:
                 pass
 
-    def _settle(self, n: int, text: str) -> None:
-        shown = self._shown if n == self._step else ""
-        if text.startswith(shown):
-            self._write(text[len(shown) :])
-        elif text.strip() != shown.strip():
+    def _asked(self, question: Question, about: int | None) -> None:
+        if about is not None:
+            self._draw(self._cards.wait(about, "waits for your permission"))
+        if question.type == "money":  # it says which limit was met
+            self._short = None
+
+    def _failed(self, failed: ModelFailed) -> None:
+        """A failure of nobody in particular is told by the question that follows, a stopped reply by the end of the turn."""
+        self._begin(self._step)
+        if not failed.model or failed.code == "stopped":
+            return
+        later = f"; the next try is at {failed.retry_at.astimezone():%H:%M:%S}" if failed.retry_at is not None else ""
+        told = f"{failed.model} failed ({failed.code}): {words.short(failed.message, MOST_MESSAGE)}{later}"
+        if told != self._failure:
+            self._dim(told)
+            self._failure, self._failures = told, 0
+        self._failures += 1
+        if 1 < self._failures <= MOST_SAME:
+            screen.say(f"  · {told}", "dim")
+
+    def _end_failures(self) -> None:
+        more, self._failure, self._failures = self._failures - MOST_SAME, "", 0
+        if more > 0:
+            screen.say(f"  · and {more} more times", "dim")
+
+    def _settle(self, n: int, parts: Sequence[Part]) -> None:
+        text = words.reply(parts)
+        if text.startswith(self._shown):
+            if self._of == "reasoning":
+                self.end_line()
+            self._write(text[len(self._shown) :])
+        elif text.strip() != self._shown.strip():
             self.paragraph(text)
-        self.end_line()
-        self._step, self._shown = n, text
+        self._begin(n)
         self._settled.add(n)
+        self._cards.count(parts)
+
+    def _draw(self, lines: Sequence[Line]) -> None:
+        self.end_line()
+        self._end_failures()
+        for line in lines:
+            screen.say(line.text, line.style)
 
     def _write(self, text: str, style: str | None = None) -> None:
         if text:
+            self._cards.separate()
+            self._end_failures()
             screen.say(text, style, end="")
             self._is_mid_line = not text.endswith("\n")
 

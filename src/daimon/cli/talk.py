@@ -2,7 +2,7 @@
 
 A `Listener` follows the feed in a thread of its own, through restarts, into a bounded queue. An `Exchange` is one message and all that
 happens because of it: its updates are read from that queue, and wherever something may have been missed (a restart, a gap, long silence)
-the journal is asked. So a token may be lost on the way to the eye, an answer never.
+the journal is asked. So a token may be lost on the way to the eye, a step or an answer never: every step is told once, in order.
 
 The invariant: a message is sent under one key, however often the connection breaks, so it is one event. Calling order: open the listener,
 then send, because the feed shows only what happens after it was opened.
@@ -13,22 +13,25 @@ import queue
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from daimon.abi.errors import NotRunning
-from daimon.abi.ids import EventId, StepRef, TurnId
+from daimon.abi.ids import BlobHash, Conversation, EventId, StepRef, TurnId
+from daimon.abi.message import File, Image
 from daimon.abi.turn import State
+from daimon.cli.interrupt import Interrupt
 from daimon.cli.reach import POLL_S, Door, Line
 from daimon.gateway.answers import Taken, Trace
 from daimon.gateway.client import Client, Feed
 from daimon.kernel.feed import Changed, Cost, Gap, Recorded, Spoken, Token, Update
 from daimon.kernel.questions import OpenQuestion
 
+T = TypeVar("T")
 MOST_WAITING = 4_096
 MOST_MISSED = 20
 CHECK_S = 10.0
@@ -47,6 +50,11 @@ class Lost:
     """The gateway went away."""
 
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """It went away and came back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +114,33 @@ class Listener(AbstractContextManager["Listener"]):
 
 
 class Exchange:
-    """Iterate to follow it until it rests; after an answer, iterate again."""
+    """Iterate to follow it until it rests; after an answer or an interruption, iterate again."""
 
-    def __init__(self, line: Line, listener: Listener, event: EventId) -> None:
+    def __init__(self, line: Line, listener: Listener, interrupt: Interrupt, event: EventId) -> None:
         self._line = line
         self._listener = listener
+        self._interrupt = interrupt
         self._lost_at: float | None = None
+        self._is_away = False
+        self._seen: int | None = None
+        """The last step that was told."""
         self.event = event
         self.turn: TurnId | None = None
 
-    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost]:
-        """Raises NotRunning if the gateway goes away and does not come back in time."""
+    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost | Back]:
+        """Raises NotRunning if the gateway goes away and does not come back in time, KeyboardInterrupt only while it waits."""
         while True:
-            heard = self._listener.next(POLL_S if self._lost_at else CHECK_S)
+            with self._interrupt.window():
+                heard = self._listener.next(POLL_S if self._lost_at else CHECK_S)
             if isinstance(heard, Connected | Lost | Nudge | Gap):
-                if isinstance(heard, Lost):
-                    yield heard
-                self._lost_at = None if isinstance(heard, Connected) else self._lost_at
+                yield from self._noticed(heard)
                 if self._rests():
+                    yield from self._missed()
                     return
             elif self._concerns(heard):
-                if isinstance(heard, Token | Recorded | Spoken):
+                if isinstance(heard, Recorded):
+                    yield from self._told(heard)
+                elif isinstance(heard, Token | Spoken):
                     yield heard
                 elif isinstance(heard, Changed) and heard.state in RESTING:
                     return
@@ -140,7 +154,7 @@ class Exchange:
 
     def answer(self, to: StepRef, choice: str, text: str = "") -> Taken:
         event = {"type": "answer", "to": str(to), "choice": choice, "text": text, "source": "chat"}
-        return deliver(self._line.client, _body(event), self._line.patience_s)
+        return deliver(self._line.client, json.dumps(event).encode(), self._line.patience_s, pause=self._interrupt.sleep)
 
     def stop(self) -> bool:
         """False if there is nothing to stop yet: the message waits behind others."""
@@ -148,6 +162,43 @@ class Exchange:
         if self.turn is not None:
             self._line.client.stop(self.turn)
         return self.turn is not None
+
+    def _noticed(self, heard: Connected | Lost | Nudge | Gap) -> Iterator[Recorded | Lost | Back]:
+        match heard:
+            case Lost() if not self._is_away:
+                self._is_away = True
+                yield heard
+            case Connected():
+                self._lost_at = None
+                if self._is_away:
+                    self._is_away = False
+                    yield Back()
+                yield from self._missed()
+            case Gap():
+                yield from self._missed()
+            case _:
+                pass
+
+    def _told(self, recorded: Recorded) -> Iterator[Recorded]:
+        """Each step once and in order; the first one heard may stand anywhere, for a message may join a turn under way."""
+        n = recorded.step.n
+        if self._seen is not None and n > self._seen + 1:
+            yield from self._missed()
+        if self._seen is None or n > self._seen:
+            self._seen = n
+            yield recorded
+
+    def _missed(self) -> Iterator[Recorded]:
+        """Steps that the journal holds and that were not heard of."""
+        with suppress(NotRunning):
+            self._look()
+            if self.turn is None:
+                return
+            trace = self._line.client.trace(self.turn)
+            for step in trace.steps:
+                if self._seen is None or step.n > self._seen:
+                    self._seen = step.n
+                    yield Recorded(Conversation(trace.turn.space, trace.turn.conversation), step)
 
     def _concerns(self, update: Update) -> bool:
         match update:
@@ -197,9 +248,10 @@ class Exchange:
 class Talk(AbstractContextManager["Talk"]):
     """One conversation, as long as somebody sits at it."""
 
-    def __init__(self, line: Line, conversation: str) -> None:
+    def __init__(self, line: Line, conversation: str, interrupt: Interrupt) -> None:
         self._line = line
         self._conversation = conversation
+        self._interrupt = interrupt
         self.listener = Listener(line.client, conversation)
 
     def __enter__(self) -> "Talk":
@@ -220,24 +272,29 @@ class Talk(AbstractContextManager["Talk"]):
         except NotRunning:
             return ()
 
-    def say(self, text: str) -> Exchange:
-        event = {"type": "message", "text": text, "conversation": self._conversation, "source": "chat"}
-        taken = deliver(self._line.client, _body(event), self._line.patience_s)
-        return Exchange(self._line, self.listener, taken.event)
+    def upload(self, data: bytes) -> BlobHash:
+        return _patiently(lambda: self._line.client.upload(data), self._line.patience_s, self._interrupt.sleep)
+
+    def say(self, text: str, parts: tuple[Image | File, ...] = ()) -> Exchange:
+        event: dict[str, object] = {"type": "message", "text": text, "conversation": self._conversation, "source": "chat"}
+        event |= {"parts": [asdict(part) for part in parts]} if parts else {}
+        taken = deliver(self._line.client, json.dumps(event).encode(), self._line.patience_s, pause=self._interrupt.sleep)
+        return Exchange(self._line, self.listener, self._interrupt, taken.event)
 
 
-def deliver(door: Door, event: bytes, patience_s: float, key: str | None = None) -> Taken:
+def deliver(door: Door, event: bytes, patience_s: float, key: str | None = None, pause: Callable[[float], None] = time.sleep) -> Taken:
     """Hands an event in, again and again under one key until there is an answer."""
     key = key or str(uuid.uuid4())
+    return _patiently(lambda: door.send(event, key), patience_s, pause)
+
+
+def _patiently(call: Callable[[], T], patience_s: float, pause: Callable[[float], None]) -> T:
+    """Only for what may be done twice."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
-            return door.send(event, key)
+            return call()
         except NotRunning:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(POLL_S)
-
-
-def _body(event: dict[str, str]) -> bytes:
-    return json.dumps(event).encode()
+            pause(POLL_S)

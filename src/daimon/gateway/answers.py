@@ -8,7 +8,7 @@ from datetime import datetime
 
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId
-from daimon.abi.ports import Count, Depth
+from daimon.abi.ports import Balance, Count, Depth, Grouping, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import Turn
 
@@ -24,6 +24,8 @@ class Status:
     depth: Depth
     commits: int
     warnings: tuple[str, ...] = ()
+    balances: tuple[Balance, ...] = ()
+    """Of the day and the month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,24 @@ class Trace:
     turn: Turn
     event: Event
     steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """The settings were read again."""
+
+    use: tuple[str, ...]
+    """The models that answer now."""
+    restart: tuple[str, ...]
+    """Sections that have changed and take effect only at the next start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    by: Grouping
+    rows: tuple[Spending, ...]
+    balances: tuple[Balance, ...]
+    """Of the day and the month."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@
     POST /v1/turns/ID/stop       end it
     GET  /v1/questions           what people are being asked
     GET  /v1/letters             input that could not be used
+    POST /v1/blobs               store a value, for a message to name; the body is its bytes
     GET  /v1/blobs/HASH          a stored value, such as the exact request of a model call
+    GET  /v1/costs               what models cost; ?by (day, month, job, agent, model, conversation, turn) ?since ?until (days)
+    POST /v1/reload              read the settings of models, routes and budget again
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/status              how it is
     GET  /healthz                200 while it runs; needs no token
@@ -17,7 +20,8 @@ It knows nothing of sockets: who may call is decided in `door`.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, get_args
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -26,14 +30,16 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from daimon.abi.codec import encode
-from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, NotFound, TooLarge
+from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, Misconfigured, NotFound, TooLarge
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
+from daimon.abi.money import Account
 from daimon.abi.plain import clean
-from daimon.abi.ports import Archive, Clock, DeadLetter, Ids, Overview, Store
+from daimon.abi.ports import Archive, Clock, DeadLetter, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.turn import State, Turn
-from daimon.gateway.answers import Caused, Letter, Status, Taken, Trace
+from daimon.gateway import wire
+from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.questions import OpenQuestion, open_questions
@@ -49,10 +55,14 @@ class Parts:
     archive: Archive
     overview: Overview
     store: Store
+    ledger: Ledger
     feed: Feed
     clock: Clock
     ids: Ids
     status: Callable[[], Awaitable[Status]]
+    reload: Callable[[], Awaitable[Reloaded]]
+    accounts: Callable[[], tuple[Account, ...]]
+    """Those of today and this month."""
 
 
 class Api:
@@ -66,7 +76,10 @@ class Api:
                 Route("/v1/turns/{id}/stop", self._stop, methods=["POST"]),
                 Route("/v1/questions", self._questions),
                 Route("/v1/letters", self._letters),
+                Route("/v1/blobs", self._keep, methods=["POST"]),
                 Route("/v1/blobs/{hash}", self._blob),
+                Route("/v1/costs", self._costs),
+                Route("/v1/reload", self._reload, methods=["POST"]),
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
                 Route("/healthz", self._health),
@@ -86,18 +99,43 @@ class Api:
     async def take(self, body: bytes, key: str | None) -> tuple[int, bytes]:
         """One event in, status and answer out."""
         try:
+            await self._require_blobs(body)
             event, accepted = await self._parts.inbox.take(body, key)
         except DaimonError as failure:
             return _status_of(failure), explained(failure.code, str(failure))
         return 202, encode(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new))
 
-    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _require_blobs(self, body: bytes) -> None:
+        """Raises BadInput, after the body was buried, for a message that names what is not stored.
+
+        Most events name nothing, and are not read twice: without either of these marks no key of theirs can be `blob`.
+        """
+        if b'"blob"' not in body and b"\\u" not in body:
+            return
         try:
-            status, answer = await self.take(await self._body(receive), key_in(scope["headers"]))
+            sent = wire.read(body, self._parts.inbox.max_event_bytes)
+        except BadInput:
+            return  # the inbox says so
+        for blob in wire.blobs(sent):
+            try:
+                await self._parts.store.get(blob)
+            except NotFound as missing:
+                reason = f"parts: {missing}; store its bytes with POST /v1/blobs first"
+                await self._parts.inbox.bury("api", reason, body)
+                raise BadInput(reason) from None
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        most = self._parts.inbox.max_event_bytes
+        try:
+            body = await _body(receive, most)
         except ClientDisconnect:
             return
-        except TooLarge as failure:
-            status, answer = _status_of(failure), explained(failure.code, str(failure))
+        if len(body) > most:
+            reason = f"the event has more than {most} bytes (gateway.max_event_bytes)"
+            await self._parts.inbox.bury("api", reason, body[:KEPT_BYTES])
+            status, answer = 413, explained(TooLarge.code, reason)
+        else:
+            status, answer = await self.take(body, key_in(scope["headers"]))
         await Response(answer, status, media_type="application/json")(scope, receive, send)
 
     async def _event(self, request: Request) -> Response:
@@ -134,8 +172,30 @@ class Api:
     async def _letters(self, request: Request) -> Response:
         return _json(tuple[Letter, ...], tuple(map(_letter, await self._parts.overview.letters(_limit(request.query_params.get("limit"))))))
 
+    async def _keep(self, request: Request) -> Response:
+        most = self._parts.inbox.max_event_bytes
+        try:
+            data = await _body(request.receive, most)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+        if len(data) > most:
+            raise TooLarge(f"the value has more than {most} bytes (gateway.max_event_bytes)")
+        return _json(dict[str, str | int], {"blob": await self._parts.store.put(data), "size": len(data)}, 201)
+
     async def _blob(self, request: Request) -> Response:
         return Response(await self._parts.store.get(BlobHash(request.path_params["hash"])), media_type="application/octet-stream")
+
+    async def _costs(self, request: Request) -> Response:
+        asked = request.query_params
+        by = asked.get("by", "day")
+        if by not in get_args(Grouping):
+            raise BadInput(f"by={by[:20]!r} is none of {', '.join(get_args(Grouping))}")
+        since, until = _day(asked.get("since", "")), _day(asked.get("until", ""))
+        rows = await self._parts.ledger.spending(HOME_SPACE, by, since, until)  # type: ignore[arg-type]
+        return _json(Costs, Costs(by, rows, await self._parts.ledger.balances(HOME_SPACE, self._parts.accounts())))  # type: ignore[arg-type]
+
+    async def _reload(self, request: Request) -> Response:
+        return _json(Reloaded, await self._parts.reload())
 
     async def _feed(self, request: Request) -> Response:
         return StreamingResponse(self._updates(request.query_params.get("conversation")), media_type="application/x-ndjson")
@@ -153,19 +213,17 @@ class Api:
     async def _health(self, request: Request) -> Response:
         return Response(b"ok\n", media_type="text/plain")
 
-    async def _body(self, receive: Receive) -> bytes:
-        most, data = self._parts.inbox.max_event_bytes, bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            data += message.get("body", b"")
-            if len(data) > most:
-                reason = f"the event has more than {most} bytes (gateway.max_event_bytes)"
-                await self._parts.inbox.bury("api", reason, bytes(data[:KEPT_BYTES]))
-                raise TooLarge(reason)
-            if not message.get("more_body"):
-                return bytes(data)
+
+async def _body(receive: Receive, most: int) -> bytes:
+    """All of it, or the beginning of one that is longer than `most`. Raises ClientDisconnect."""
+    data = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        data += message.get("body", b"")
+        if len(data) > most or not message.get("more_body"):
+            return bytes(data)
 
 
 def _letter(letter: DeadLetter) -> Letter:
@@ -198,7 +256,7 @@ def _status_of(failure: DaimonError) -> int:
     match failure:
         case TooLarge():
             return 413
-        case BadInput():
+        case BadInput() | Misconfigured():
             return 400
         case NotFound():
             return 404
@@ -219,6 +277,13 @@ async def _bug(request: Request, failure: Exception) -> Response:
 async def _nowhere(request: Request, failure: Exception) -> Response:
     status = getattr(failure, "status_code", 404)
     return error(status, "not_found" if status == 404 else "bad_method", f"there is no {request.method} {request.url.path}")
+
+
+def _day(text: str) -> str:
+    try:
+        return str(date.fromisoformat(text)) if text else ""
+    except ValueError:
+        raise BadInput(f"{text[:20]!r} is not a day such as 2026-11-15") from None
 
 
 def _limit(text: str | None) -> int:

@@ -13,6 +13,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -25,11 +26,11 @@ from daimon.abi.codec import adapter
 from daimon.abi.errors import DaimonError, JournalStopped, NotRunning
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
-from daimon.abi.ports import Change, Count, Cursor, DeadLetter
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Grouping
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
 from daimon.gateway import unix
-from daimon.gateway.answers import Caused, Letter, Status, Taken, Trace
+from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.kernel.feed import Update
 from daimon.kernel.questions import OpenQuestion
 
@@ -46,6 +47,12 @@ _ERRORS: dict[str, type[DaimonError]] = {
         errors.Fenced, errors.JournalFailed, errors.JournalFull, errors.JournalStopped, errors.JournalDamaged,
     )
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    blob: BlobHash
+    size: int
 
 
 class Client:
@@ -68,6 +75,10 @@ class Client:
     def stop(self, turn: TurnId) -> Turn:
         return _read(Turn, self._call("POST", f"/v1/turns/{quote(turn, safe='')}/stop"))
 
+    def reload(self) -> Reloaded:
+        """The gateway reads its settings and keys anew. Raises Misconfigured if they cannot be used; then it goes on with the old ones."""
+        return _read(Reloaded, self._call("POST", "/v1/reload"))
+
     def status(self) -> Status:
         return _read(Status, self._get("/v1/status"))
 
@@ -86,8 +97,16 @@ class Client:
     def letters(self, limit: int) -> tuple[Letter, ...]:
         return _read(tuple[Letter, ...], self._get("/v1/letters", limit=limit))
 
+    def costs(self, by: Grouping, since: str = "", until: str = "") -> Costs:
+        """`since` and `until` are days such as 2026-11-15, both included; empty: no bound."""
+        return _read(Costs, self._get("/v1/costs", by=by, since=since or None, until=until or None))
+
     def blob(self, blob: BlobHash) -> bytes:
         return self._get(f"/v1/blobs/{quote(blob, safe='')}")
+
+    def upload(self, data: bytes) -> BlobHash:
+        """Stores a value, for a message to name. It may be sent again after a failure."""
+        return _read(_Kept, self._call("POST", "/v1/blobs", data)).blob
 
     def feed(self, conversation: str | None = None) -> "Feed":
         """Live progress from this moment on: whatever is sent after this returns will be seen."""

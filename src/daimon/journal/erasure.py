@@ -1,10 +1,12 @@
 """Erasing what a turn said: payloads, blobs, timers, and the same words in the prompts of later turns.
 
 Number, hash and tombstone stay. A blob goes when no other row names it. Later turns of the conversation saw this turn's
-message and answer in their prompts, as chunks of their own: a chunk that holds a text of this turn, word for word, goes too.
+messages, calls and results in their prompts, as chunks of their own: a chunk that holds one of them, word for word, goes too.
 What somebody says again in other words is theirs, and stays. Forks of the turn are erased with it.
 """
 
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apsw
@@ -13,8 +15,8 @@ from daimon.abi.codec import decode
 from daimon.abi.errors import BadInput, JournalDamaged
 from daimon.abi.event import Erased, FromAgent, Said
 from daimon.abi.ids import TurnId
-from daimon.abi.message import Message, Text
-from daimon.abi.step import Replied
+from daimon.abi.message import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from daimon.abi.step import Happened, Replied
 from daimon.abi.turn import Turn
 from daimon.journal import archive
 from daimon.journal.blobs import chunks
@@ -67,16 +69,35 @@ def _require_quiet(db: apsw.Connection, gone: Turn) -> None:
 
 
 def _words(db: apsw.Connection, gone: Turn) -> frozenset[str]:
-    """Every text that this turn was asked or answered with."""
-    said: list[object] = []
+    """Everything that this turn was asked, said, called and was told."""
+    said: list[Part] = []
     try:
         event = archive.event(db, gone.event).body
         said += event.parts if isinstance(event, Said | FromAgent) else ()
         for step in archive.steps(db, gone.id):
-            said += step.body.parts if isinstance(step.body, Replied) else ()
+            match step.body:
+                case Replied(parts=parts):
+                    said += parts
+                case Happened(result=result):
+                    said.append(result)
+                case _:
+                    pass
     except JournalDamaged:
         pass  # what cannot be read cannot be looked for
-    return frozenset(part.text for part in said if isinstance(part, Text) and part.text)
+    return frozenset(_texts(said))
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case Text(text) | Reasoning(text=text) if text:
+                yield text
+            case ToolResult(parts=inner):
+                yield from _texts(inner)
+            case ToolCall(call=call, arguments=arguments):
+                yield f"{call} {json.dumps(arguments, sort_keys=True)}"
+            case _:
+                pass
 
 
 def _erase_quotes(db: apsw.Connection, gone: Turn, words: frozenset[str]) -> None:
@@ -97,4 +118,4 @@ def _quotes(db: apsw.Connection, digest: bytes, words: frozenset[str]) -> bool:
         message: Message | None = None if row is None else decode(Message, unpack(digest, *row))
     except JournalDamaged:
         return False  # the list of tools, or a damaged chunk: no message of anybody
-    return message is not None and any(isinstance(part, Text) and part.text in words for part in message.parts)
+    return message is not None and not words.isdisjoint(_texts(message.parts))

@@ -9,7 +9,7 @@ When a process starts while the first way is in use, the files change; what was 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -20,10 +20,11 @@ import apsw
 from daimon.abi.errors import DaimonError, JournalDamaged, JournalFailed, JournalStopped, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
-from daimon.abi.ports import Change, Count, Cursor, DeadLetter
+from daimon.abi.money import Account
+from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Grouping, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal import archive, blobs
+from daimon.journal import archive, blobs, ledger
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import explain
 
@@ -32,7 +33,7 @@ FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 class ReadOnlyJournal:
-    """Archive, Overview, and `get` of Store. It stands still: `watch` is for a running journal."""
+    """Archive, Overview, Ledger, and `get` of Store. It stands still: `watch` is for a running journal."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -75,6 +76,12 @@ class ReadOnlyJournal:
 
     async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
         return await self._run(lambda db: archive.letters(db, limit))
+
+    async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:
+        return await self._run(lambda db: ledger.spending(db, space, by, since, until))
+
+    async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
+        return await self._run(lambda db: ledger.balances(db, space, accounts))
 
     async def get(self, blob: BlobHash) -> bytes:
         return await self._run(lambda db: blobs.get(db, blob))

@@ -198,27 +198,30 @@ def read_step(row: tuple[Any, ...]) -> Step:
 # -- turns -------------------------------------------------------------------------------------------------------------
 
 TURN = """SELECT id, space, conversation, event, principal, agent, root, parent, forked_from, effects, pins, label, state, ending,
-    created_at, ended_at FROM turns"""
+    created_at, ended_at, job FROM turns"""
 
 
 def put_turn(db: apsw.Connection, turn: Turn) -> None:
     db.execute(
         """INSERT INTO turns (id, space, conversation, event, principal, agent, root, parent, forked_from, effects, pins, label, state,
-           created_at, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+           created_at, schema, job) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             turn.id, turn.space, turn.conversation, turn.event, turn.principal, turn.agent, turn.root,
             None if turn.parent is None else str(turn.parent), None if turn.forked_from is None else str(turn.forked_from),
             turn.effects, encode(Pins, turn.pins), write_label(turn.label), turn.state, micros(turn.created_at), turn.schema,
+            turn.job,
         ),
     )  # fmt: skip
 
 
 def read_turn(row: tuple[Any, ...]) -> Turn:
-    (id_, space, conversation, event, principal, agent, root, parent, forked, effects, pins, label, state, ending, created, ended) = row
+    (id_, space, conversation, event, principal, agent, root, parent, forked, effects, pins, label, state, ending, created, ended, job) = (
+        row
+    )
     return Turn(
         id=TurnId(id_), space=SpaceId(space), conversation=conversation, event=EventId(event), principal=PrincipalId(principal),
         agent=AgentId(agent), root=TurnId(root), parent=None if parent is None else StepRef.parse(parent),
         forked_from=None if forked is None else StepRef.parse(forked), effects=effects, pins=decode(Pins, pins), label=read_label(label),
         state=State(state), ending=None if ending is None else Ending(ending), created_at=moment(created),
-        ended_at=None if ended is None else moment(ended),
+        ended_at=None if ended is None else moment(ended), job=job,
     )  # fmt: skip

@@ -2,8 +2,9 @@
 
 Format on disk. `pos` is one counter over events, steps and outgoing messages, in order of commit; it never leaves this
 package except inside an opaque cursor. The row that orders a thing and its payload stand apart: `payloads` holds what was
-said, keyed by `pos`, and can be emptied without touching order, number or hash. Times are integer microseconds, UTC.
-`user_version` counts migrations; `application_id` says that the file is ours.
+said, keyed by `pos`, and can be emptied without touching order, number or hash. Times are integer microseconds, UTC,
+money is integer billionths of a dollar; a cost that is missing is unknown. `user_version` counts migrations; `application_id` says
+that the file is ours.
 
 Each migration runs in one transaction. The list only grows; an old file goes through what it has not seen. A file with a higher
 number is from a newer release and is refused.
@@ -89,5 +90,31 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX blobs_by_first ON blobs (first_pos) WHERE first_pos IS NOT NULL;
     CREATE TABLE blob_refs (hash BLOB NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (hash, pos)) WITHOUT ROWID;
     CREATE INDEX blob_refs_by_pos ON blob_refs (pos);
+    """,
+    """
+    ALTER TABLE turns ADD COLUMN job TEXT NOT NULL DEFAULT '';
+
+    CREATE TABLE accounts (
+        space TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL,
+        tokens INTEGER NOT NULL DEFAULT 0, cost INTEGER NOT NULL DEFAULT 0,
+        held_tokens INTEGER NOT NULL DEFAULT 0, held_cost INTEGER NOT NULL DEFAULT 0,
+        more_tokens INTEGER NOT NULL DEFAULT 0, more_cost INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (space, scope, key)) WITHOUT ROWID;
+
+    CREATE TABLE calls (
+        turn TEXT NOT NULL, n INTEGER NOT NULL,
+        space TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, day TEXT NOT NULL, month TEXT NOT NULL,
+        accounts TEXT NOT NULL, state TEXT NOT NULL, held_tokens INTEGER NOT NULL, held_cost INTEGER,
+        input_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0, cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+        output_tokens INTEGER NOT NULL DEFAULT 0, cost INTEGER, at INTEGER NOT NULL,
+        PRIMARY KEY (turn, n)) WITHOUT ROWID;
+    CREATE INDEX calls_by_day ON calls (space, day);
+    CREATE INDEX calls_held ON calls (turn) WHERE state = 'held';
+
+    CREATE TABLE shortages (
+        turn TEXT PRIMARY KEY,
+        space TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, since INTEGER NOT NULL, is_asking INTEGER NOT NULL,
+        tokens INTEGER NOT NULL, cost INTEGER, limit_tokens INTEGER, limit_cost INTEGER) WITHOUT ROWID;
+    CREATE INDEX shortages_by_account ON shortages (space, scope, key, since);
     """,
 )

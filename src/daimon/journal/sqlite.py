@@ -10,7 +10,7 @@ Calling order: `open`, any methods, `close`. `stopped` completes when a write fa
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -24,8 +24,10 @@ import apsw
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import BlobHash, Conversation, EventId, SpaceId, StepRef, TurnId
+from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
     Accepted,
+    Balance,
     Blob,
     Busy,
     Change,
@@ -38,6 +40,7 @@ from daimon.abi.ports import (
     Delivery,
     Due,
     Ended,
+    Grouping,
     Idle,
     Ids,
     More,
@@ -47,10 +50,11 @@ from daimon.abi.ports import (
     Parked,
     Released,
     Reminder,
+    Spending,
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import archive, blobs, erasure, fork, intake, outbox, timers, work
+from daimon.journal import archive, blobs, erasure, fork, intake, ledger, outbox, timers, work
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -125,6 +129,9 @@ class SqliteJournal:
         made = [written(step) for step in steps]
         return await self._writer.run(lambda db: work.finish(db, self._now(), claim, made, rest, blobs))
 
+    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
+        await self._writer.run(lambda db: ledger.reconsider(db, self._now(), limits))
+
     async def due(self, now: datetime, limit: int) -> Due:
         next_at = await self._readers.run(timers.next_moment)
         if next_at is not None and next_at <= now:
@@ -168,6 +175,14 @@ class SqliteJournal:
     def since(self, cursor: Cursor, limit: int) -> list[Change]:
         """Changes after the cursor, read on the calling thread: for projections that catch up in a thread of their own."""
         return self._readers.here(lambda db: archive.changes(db, cursor, limit))
+
+    # -- Ledger
+
+    async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:
+        return await self._readers.run(lambda db: ledger.spending(db, space, by, since, until))
+
+    async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
+        return await self._readers.run(lambda db: ledger.balances(db, space, accounts))
 
     # -- Store
 

@@ -16,10 +16,10 @@ from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.ids import Conversation, TurnId
 from daimon.abi.ports import Blob, Busy, Claim, Damaged, DeadLetter, Ended, Idle, More, Noticed, NotYet, Parked, Released
-from daimon.abi.step import PROGRESS, Asked, Happened, Received, Replied, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Asked, Happened, ModelFailed, Raised, Received, Replied, Reserved, Settled, Short, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
-from daimon.journal import outbox, timers
+from daimon.journal import ledger, outbox, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
@@ -81,6 +81,7 @@ def _set_aside(db: apsw.Connection, now: Now, turn: Turn, damage: JournalDamaged
     )
     now.holds.pop(turn.where, None)
     outbox.abandon(db, now, turn)
+    ledger.leave(db, now, turn.id)
     return Damaged(turn.id, str(damage))
 
 
@@ -106,7 +107,7 @@ def finish(
     if isinstance(rest, Ended):
         _end(db, now, claim, rest)
     else:
-        _park(db, claim, rest.waits)
+        _park(db, now, claim, rest.waits)
     conversation = claim.conversation
     db.execute(
         "UPDATE conversations SET holder = NULL, lease_until = NULL WHERE space = ? AND name = ?", (conversation.space, conversation.name)
@@ -191,12 +192,13 @@ def _resume(db: apsw.Connection, turn: Turn) -> Turn:
 
 def _open_turn(db: apsw.Connection, now: Now, event: Event, pins: Pins) -> Turn:
     new = TurnId(now.ids.new("t"))
-    root = new
+    root, job = new, event.job
     if event.parent is not None:
-        root = TurnId(db.execute("SELECT root FROM turns WHERE id = ?", (event.parent.turn,)).get or event.parent.turn)
+        above = db.execute("SELECT root, job FROM turns WHERE id = ?", (event.parent.turn,)).get
+        root, job = (TurnId(above[0]), above[1]) if above is not None else (event.parent.turn, job)
     turn = Turn(
         id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent, root=root,
-        state=State.RUNNING, created_at=now.at, label=event.label, pins=pins, parent=event.parent,
+        state=State.RUNNING, created_at=now.at, label=event.label, pins=pins, parent=event.parent, job=job,
     )  # fmt: skip
     put_turn(db, turn)
     db.execute("UPDATE events SET turn = ?, taken = ? WHERE id = ?", (turn.id, TAKEN, event.id))
@@ -274,8 +276,20 @@ def _apply(db: apsw.Connection, now: Now, claim: Claim, step: Step) -> None:
             db.execute("UPDATE events SET taken = ?, turn = ? WHERE id = ?", (TAKEN, claim.turn.id, event))
         case Happened(intent=origin, operations=operations) | Started(intent=origin, operations=operations):
             _operate(db, now, claim, step, origin, operations)
-        case Asked(operations=operations):
+        case Asked(question=question, operations=operations):
             _operate(db, now, claim, step, step.n, operations)
+            if question.type != "money":
+                ledger.went_on(db, now, step.turn)
+        case Replied() | ModelFailed():
+            ledger.went_on(db, now, step.turn)
+        case Reserved() as reserved:
+            ledger.reserve(db, step, reserved)
+        case Settled() as settled:
+            ledger.settle(db, now, step, settled)
+        case Short() as short:
+            ledger.fell_short(db, now, step, short)
+        case Raised() as raised:
+            ledger.allow(db, now, step, raised)
         case _:
             pass
 
@@ -339,9 +353,10 @@ def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
         outbox.report(db, now, claim.turn, end)
     if end.ending.stops_children:
         outbox.stop_children(db, now, claim.turn)
+    ledger.leave(db, now, claim.turn.id)
 
 
-def _park(db: apsw.Connection, claim: Claim, waits: Sequence[Wait]) -> None:
+def _park(db: apsw.Connection, now: Now, claim: Claim, waits: Sequence[Wait]) -> None:
     db.execute("UPDATE turns SET state = 'parked' WHERE id = ?", (claim.turn.id,))
     for wait in waits:
         db.execute(
@@ -349,3 +364,4 @@ def _park(db: apsw.Connection, claim: Claim, waits: Sequence[Wait]) -> None:
             (claim.turn.id, str(wait.step), wait.on, claim.conversation.space, claim.conversation.name,
              None if wait.until is None else micros(wait.until)),
         )  # fmt: skip
+    ledger.look_again(db, now, claim.turn.id)

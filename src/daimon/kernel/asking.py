@@ -1,18 +1,19 @@
 """Questions to people: asked, answered, expired, ignored.
 
 A question goes out through the outbox and the turn parks. An answer is an event that resolves the question's step. It counts
-once, and only from the owner or from whom the turn serves; any other is recorded as received and changes nothing. When the
-time is up, the first option, the safe one, is taken.
+once, and only from the owner or from whom the turn serves (about money, from the owner alone); any other is recorded as received
+and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was about money, the turn
+looks whether there is some by now.
 """
 
 from daimon.abi.event import Address, Answer, Event, Fired, Late
 from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.message import Text
-from daimon.abi.step import Answered, Asked, Happened, Started
+from daimon.abi.step import Answered, Asked, Happened, Raised, Started
 from daimon.abi.tool import Question, Send
-from daimon.kernel import dispatch
+from daimon.kernel import budget, dispatch
+from daimon.kernel.budget import ALLOW
 from daimon.kernel.log import Log
-from daimon.kernel.progress import ALLOW
 
 OWNERS_DESK = Address("local", "owner")
 """Where questions go when nobody's words caused the turn."""
@@ -36,7 +37,7 @@ def resolve(log: Log, event: Event) -> None:
     assert event.resolves is not None
     n = event.resolves.n
     log.receive(event, resolves=n)
-    if log.progress.is_settled(n) or not _may_answer(log, event):
+    if log.progress.is_settled(n) or not _may_answer(log, event, log.progress.question(n)):
         return
     if (asked := log.progress.question(n)) is not None:
         _answer(log, n, asked, event)
@@ -46,7 +47,10 @@ def resolve(log: Log, event: Event) -> None:
 
 def _answer(log: Log, n: int, asked: Asked, event: Event) -> None:
     choice, text = _said(asked.question, event)
+    short = log.progress.short
     log.add(Answered(n, choice, text, event.principal, None if isinstance(event.body, Fired) else event.id), event.label)
+    if short is not None and asked.question.type == "money" and choice == budget.RAISE:
+        log.add(Raised(short.account.scope, short.account.key, budget.raise_by(short, text), event.principal), event.label)
     intended = None if asked.about is None else log.progress.intent(asked.about)
     if asked.about is None or intended is None or choice == ALLOW:
         return
@@ -76,21 +80,28 @@ def _outcome(log: Log, n: int, started: Started, event: Event) -> Happened:
 
 
 def _said(question: Question, event: Event) -> tuple[str, str]:
+    if not isinstance(event.body, Answer) and question.type == "money":
+        return budget.WAIT, "there may be room now"
     if not isinstance(event.body, Answer):
         return (question.options[0] if question.options else ""), "nobody answered in time"
     choice = event.body.choice.strip()
-    known = next((o for o in question.options if o.casefold() == choice.casefold()), None)
-    if known is not None:
-        return known, event.body.text
+    first, _, rest = choice.partition(" ")
+    for said, besides in ((choice, ""), (first, rest)):
+        known = next((option for option in question.options if option.casefold() == said.casefold()), None)
+        if known is not None:
+            return known, event.body.text or besides.strip()
     return (question.options[0] if question.options else choice), event.body.text or choice
 
 
-def _may_answer(log: Log, event: Event) -> bool:
-    return not isinstance(event.body, Answer) or event.principal in (OWNER, log.claim.turn.principal)
+def _may_answer(log: Log, event: Event, asked: Asked | None) -> bool:
+    """The owner, or whom the turn serves; about money, the owner alone."""
+    is_about_money = asked is not None and asked.question.type == "money"
+    return not isinstance(event.body, Answer) or event.principal in ((OWNER,) if is_about_money else (OWNER, log.claim.turn.principal))
 
 
 def _send(log: Log, question: Question, n: int) -> Send:
     ref = StepRef(log.claim.turn.id, n)
     options = f" [{' / '.join(question.options)}]" if question.options else ""
     text = f"{question.text}{options}\n(answer with: daimon answer {ref} …)"
-    return Send(log.claim.event.reply_to or OWNERS_DESK, (Text(text),))
+    to_owner = question.type == "money" and log.claim.turn.principal != OWNER
+    return Send(OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK, (Text(text),))

@@ -42,8 +42,8 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
     raise TimeoutError
 
 
-async def drawn(start: Callable[[], AsyncIterator[T]], timeout_s: float) -> AsyncGenerator[T, None]:
-    """The items of a third-party stream, each within the time; TimeoutError else. The stream runs whole in one task of its own."""
+async def drawn(start: Callable[[], AsyncIterator[T]], first_s: float, next_s: float) -> AsyncGenerator[T, None]:
+    """The items of a third-party stream, each within its time; TimeoutError else. The stream runs whole in one task of its own."""
     items: asyncio.Queue[T | _End] = asyncio.Queue()
 
     is_over = False
@@ -56,10 +56,12 @@ async def drawn(start: Callable[[], AsyncIterator[T]], timeout_s: float) -> Asyn
 
     task = asyncio.ensure_future(contained(pump()))
     task.add_done_callback(lambda _: items.put_nowait(_End()))
+    patience = first_s
     try:
         while True:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(patience):
                 item = await items.get()
+            patience = next_s
             if isinstance(item, _End):
                 _result(task)
                 return

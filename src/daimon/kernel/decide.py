@@ -7,24 +7,25 @@ then what is under way, then the limits, then the work.
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import ClassVar
 
 from pydantic import JsonValue
 
-from daimon.abi.step import AskHuman, Complete, Continue, Decision, HandOff, Park, RefreshContext, UseTools, Wait
+from daimon.abi.money import NOTHING
+from daimon.abi.step import AskHuman, Complete, Continue, Decision, HandOff, ModelFailed, Park, RefreshContext, Short, UseTools, Wait
 from daimon.abi.tool import HandOver, Question
 from daimon.abi.turn import Ending
+from daimon.kernel import budget
 
-VERSION = "1"
+VERSION = "2"
+STOP, CONTINUE, RETRY = "stop", "continue", "retry"
+"""What a person may answer when a turn asks how to go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one turn may take. Tokens and time pause the turn at `pause_share` and ask; steps and money end it."""
+    """What one turn may take, besides money (`budget`). Time pauses the turn at `pause_share` and asks; steps end it."""
 
     steps: int = 200
-    tokens: int = 500_000
-    cost: Decimal | None = None
     active_s: float = 1_800.0
     errors: int = 5
     pause_share: float = 0.9
@@ -32,16 +33,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    NOTHING: ClassVar[Decimal] = Decimal(0)
-
     steps: int = 0
     replies: int = 0
     tokens: int = 0
     cost: Decimal = NOTHING
-    """What is known of it; a call of unknown price adds nothing here."""
+    """What is known of it; a call of unknown price adds nothing here. It is for the record: the budget decides."""
     active_s: float = 0.0
     errors: int = 0
-    """Consecutive failures of model or tools."""
+    """Consecutive failures of tools, and of models where another try will not help."""
     extensions: int = 0
     """How often a person let the turn go on past a limit."""
     ready: tuple[int, ...] = ()
@@ -52,6 +51,10 @@ class View:
     is_stopped: bool = False
     is_interrupted: bool = False
     hand_over: HandOver | None = None
+    short: Short | None = None
+    """A limit was met, and the owner has not been asked yet."""
+    failure: ModelFailed | None = None
+    """No model can be asked, and nobody has been told yet."""
 
     def as_inputs(self) -> dict[str, JsonValue]:
         """What differs from an empty view, for the record."""
@@ -70,8 +73,8 @@ def decide(view: View, limits: Limits) -> Decision:
         return Park("waiting", view.waits)
     if view.has_answer:
         return Complete(Ending.SILENT if view.is_silent else Ending.ANSWERED)
-    if reason := _exhausted(view, limits):
-        return Complete(Ending.LIMIT, reason)
+    if view.steps >= limits.steps:
+        return Complete(Ending.LIMIT, f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)")
     if question := _doubt(view, limits):
         return AskHuman(question)
     if view.hand_over is not None:
@@ -81,22 +84,20 @@ def decide(view: View, limits: Limits) -> Decision:
     return Continue()
 
 
-def _exhausted(view: View, limits: Limits) -> str:
-    if view.steps >= limits.steps:
-        return f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)"
-    if limits.cost is not None and view.cost >= limits.cost:
-        return f"{_money(view.cost)} was spent, the limit is {_money(limits.cost)} (limits.cost)"
-    return ""
-
-
-def _money(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
+def _no_model(failure: ModelFailed) -> Question:
+    """Nobody can be asked: for a while, or until somebody changes something."""
+    if failure.retry_at is None:
+        return Question(f"No model can answer. {failure.message} Shall I try again?", (STOP, CONTINUE), "choose")
+    text = f"No model can answer at the moment. {failure.message} I try again at {failure.retry_at:%H:%M:%S %Z}."
+    return Question(text, (RETRY, STOP), "choose", expires_at=failure.retry_at)
 
 
 def _doubt(view: View, limits: Limits) -> Question | None:
+    if view.short is not None:
+        return budget.question(view.short)
+    if view.failure is not None:
+        return _no_model(view.failure)
     share = limits.pause_share * (1 + view.extensions)
-    if view.tokens >= limits.tokens * share:
-        return _go_on(f"This task has used {view.tokens} of {limits.tokens} tokens (limits.tokens).")
     if view.active_s >= limits.active_s * share:
         return _go_on(f"This task has been working for {view.active_s:.0f} of {limits.active_s:.0f} seconds (limits.active_s).")
     if view.errors >= limits.errors:
@@ -105,7 +106,7 @@ def _doubt(view: View, limits: Limits) -> Question | None:
 
 
 def _go_on(what: str) -> Question:
-    return Question(f"{what} Shall it go on?", ("stop", "continue"), "choose")
+    return Question(f"{what} Shall it go on?", (STOP, CONTINUE), "choose")
 
 
 def _plain(value: object) -> JsonValue:

@@ -16,7 +16,8 @@ from pydantic import Field
 
 from daimon.abi.event import Said
 from daimon.abi.ids import Conversation, Key, TurnId
-from daimon.abi.step import Step, Usage
+from daimon.abi.money import Usage
+from daimon.abi.step import Step
 from daimon.abi.turn import Ending, State
 
 MOST_WAITING = 4_096

@@ -13,12 +13,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from daimon.abi.errors import JournalFull
+from daimon.abi.errors import JournalFull, OverBudget
 from daimon.abi.event import Event
 from daimon.abi.label import Label
 from daimon.abi.message import Content
 from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
-from daimon.abi.step import Received, Replied, Step, StepBody, Wait
+from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Step, StepBody, Wait
 from daimon.abi.turn import Ending, State
 from daimon.kernel.feed import Changed, Cost, Feed, Recorded
 from daimon.kernel.progress import Progress
@@ -28,10 +28,12 @@ FULL_RETRY_S = 2.0
 
 
 class Log:
-    def __init__(self, journal: Journal, clock: Clock, feed: Feed, claim: Claim) -> None:
+    def __init__(self, journal: Journal, clock: Clock, feed: Feed, claim: Claim, freed: Callable[[], None]) -> None:
+        """`freed` is called when money that others may wait for came free."""
         self._journal = journal
         self._clock = clock
         self._feed = feed
+        self._freed = freed
         self.claim = claim
         self.progress = Progress(claim)
         self.arrived: tuple[Event, ...] = claim.arrived
@@ -41,14 +43,22 @@ class Log:
         self._blobs: list[Blob] = []
 
     def add(self, body: StepBody, label: Label | None = None) -> Step:
-        turn = self.claim.turn
-        step = Step(
-            turn=turn.id, n=self.progress.next_n, body=body, at=self._clock.now(), space=turn.space, principal=turn.principal,
-            agent=self.progress.agent, label=self.progress.label if label is None else label,
-        )  # fmt: skip
+        step = self._step(body, label)
         self._steps.append(step)
         self.progress.take(step)
         return step
+
+    async def reserve(self, reserved: Reserved) -> int | None:
+        """Commits all that was added, with a reservation behind it. None: it did not fit, and that is added instead."""
+        step = self._step(reserved, None)
+        steps, blobs = (*self._steps, step), tuple(self._blobs)
+        try:
+            await self._persist(lambda: self._commit(steps, blobs))
+        except OverBudget as over:
+            self.add(over.short)
+            return None
+        self.progress.take(step)
+        return step.n
 
     def receive(self, event: Event, resolves: int | None = None) -> None:
         self.add(Received(event.id, resolves), event.label)
@@ -76,7 +86,14 @@ class Log:
 
     def restarted(self) -> "Log":
         """A log that knows only what is on disk: for ending a turn whose last steps could not be written."""
-        return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)))
+        return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)), self._freed)
+
+    def _step(self, body: StepBody, label: Label | None) -> Step:
+        turn = self.claim.turn
+        return Step(
+            turn=turn.id, n=self.progress.next_n, body=body, at=self._clock.now(), space=turn.space, principal=turn.principal,
+            agent=self.progress.agent, label=self.progress.label if label is None else label,
+        )  # fmt: skip
 
     async def _commit(self, steps: tuple[Step, ...], blobs: tuple[Blob, ...]) -> None:
         self.notice(await self._journal.record(self.claim, steps, blobs))
@@ -103,6 +120,8 @@ class Log:
         self._written += steps
         self._steps, self._blobs = self._steps[len(steps) :], []
         conversation, turn = self.claim.conversation, self.claim.turn.id
+        if any(isinstance(step.body, Settled | Raised) for step in steps):
+            self._freed()
         for step in steps:
             self._feed.publish(Recorded(conversation, step))
             if isinstance(step.body, Replied):

@@ -12,6 +12,7 @@ from daimon.abi.event import Event
 from daimon.abi.ids import AgentId, StepRef
 from daimon.abi.label import Label
 from daimon.abi.message import ToolCall
+from daimon.abi.money import NOTHING, Usage
 from daimon.abi.ports import Claim
 from daimon.abi.step import (
     Answered,
@@ -22,17 +23,18 @@ from daimon.abi.step import (
     ModelFailed,
     Received,
     Replied,
+    Reserved,
+    Routed,
+    Settled,
+    Short,
     Started,
     Step,
-    Usage,
     Wait,
 )
 from daimon.abi.tool import HandOver
 from daimon.abi.turn import Turn
-from daimon.kernel.decide import View
-
-ALLOW, CONTINUE = "allow", "continue"
-"""The choices that let something happen. Whatever else a person says means no."""
+from daimon.kernel.budget import ALLOW, RAISE, WAIT
+from daimon.kernel.decide import CONTINUE, RETRY, View
 
 
 class Progress:
@@ -53,8 +55,20 @@ class Progress:
         self._usage: list[Usage] = []
         self._active_ms = 0.0
         self._errors = 0
-        self.model_failures = 0
         self._extensions = 0
+        self.failures: list[ModelFailed] = []
+        """Of models, since the turn last got further."""
+        self._outage: int | None = None
+        """The last of them, if no model can be asked before a moment that has not come, or before somebody changes something."""
+        self._has_told_outage = False
+        self._short: int | None = None
+        self._is_short_known = False
+        """The owner knows that this turn waits for money, from this turn or from another."""
+        self.allows_unknown_price = False
+        self.reservation: int | None = None
+        """A model call that is not settled."""
+        self.last_model = ""
+        self._routed = ""
         self._last_reply: int | None = None
         self._last_input: int = -1
         self._hand_over: HandOver | None = None
@@ -71,9 +85,16 @@ class Progress:
         match step.body:
             case Replied() as reply:
                 self._take_reply(step.n, reply)
-            case ModelFailed():
-                self._errors += 1
-                self.model_failures += 1
+            case ModelFailed() as failed:
+                self._take_failure(step.n, failed)
+            case Routed(chosen=chosen):
+                self._routed = chosen
+            case Reserved():
+                self.reservation, self._short = step.n, None
+            case Settled():
+                self.reservation = None
+            case Short() as short:
+                self._short, self._is_short_known = step.n, short.asked is not None or short.why == "held"
             case Intended() as intent:
                 self._intents[step.n] = intent
             case Started() as started:
@@ -84,8 +105,8 @@ class Progress:
                 self._questions[step.n] = asked
             case Answered() as answer:
                 self._take_answer(answer)
-            case Received(resolves=None):
-                self._last_input = step.n
+            case Received(resolves=resolves):
+                self._take_event(step.n, resolves)
             case Decided(decision=decision) if decision.kind == "hand_off":
                 self.agent, self._hand_over = decision.to, None
 
@@ -135,7 +156,7 @@ class Progress:
             steps=len(self.steps),
             replies=len(usage),
             tokens=sum(u.input_tokens + u.output_tokens for u in usage),
-            cost=sum((u.cost for u in usage if u.cost is not None), start=View.NOTHING),
+            cost=sum((u.cost for u in usage if u.cost is not None), start=NOTHING),
             active_s=round(self._active_ms / 1000, 3),
             errors=self._errors,
             extensions=self._extensions,
@@ -146,7 +167,19 @@ class Progress:
             is_stopped=self.is_stopped,
             is_interrupted=self.is_interrupted,
             hand_over=self._hand_over,
+            short=None if self._is_short_known else self.short,
+            failure=self._untold_outage(),
         )
+
+    def _untold_outage(self) -> ModelFailed | None:
+        last = None if self._outage is None else self.failures[-1]
+        return last if last is not None and (last.retry_at is None or not self._has_told_outage) else None
+
+    @property
+    def short(self) -> Short | None:
+        """The limit that this turn has met, as long as it waits for it."""
+        body = None if self._short is None else self.steps[self._short].body
+        return body if isinstance(body, Short) else None
 
     def _is_allowed(self, n: int, intent: Intended) -> bool:
         """The last question about a call decides; one that nobody has answered yet means no."""
@@ -159,7 +192,9 @@ class Progress:
     def _take_reply(self, n: int, reply: Replied) -> None:
         self._usage.append(reply.usage)
         self._active_ms += reply.duration_ms
-        self._last_reply, self.model_failures = n, 0
+        self._last_reply, self.last_model = n, self._routed
+        self._go_on()
+        self._has_told_outage = False
         if not self.calls_of_last_reply():
             self._errors = 0
 
@@ -173,13 +208,46 @@ class Progress:
 
     def _take_answer(self, answer: Answered) -> None:
         self._answers[answer.question] = answer
-        if self._questions[answer.question].about is not None:
+        asked = self._questions[answer.question]
+        if asked.about is not None:
             return
-        if answer.choice == CONTINUE:
-            self._extensions += 1
-            self._errors = 0
+        match answer.choice:
+            case _ if asked.question.type == "money":
+                self._take_word_on_money(answer)
+            case "continue" | "retry":
+                self._extensions += answer.choice == CONTINUE
+                self._has_told_outage |= answer.choice == RETRY
+                self._errors = 0
+                self._go_on()
+            case _:
+                self.is_stopped = True
+
+    def _take_word_on_money(self, answer: Answered) -> None:
+        is_new_period = answer.choice == WAIT and answer.event is None
+        if answer.choice in (RAISE, ALLOW) or is_new_period:
+            self.allows_unknown_price |= answer.choice == ALLOW
+            self._short = None
+        elif answer.choice == WAIT:
+            self._is_short_known = True
         else:
             self.is_stopped = True
+
+    def _take_failure(self, n: int, failed: ModelFailed) -> None:
+        self.failures.append(failed)
+        self._errors += failed.is_lasting
+        self._outage = None if failed.model else n
+
+    def _take_event(self, n: int, resolves: int | None) -> None:
+        if resolves is None:
+            self._last_input = n
+        if resolves is not None and resolves == self._short:
+            self._short = None
+        if resolves is not None and resolves == self._outage:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """What failed before does not count any more."""
+        self.failures, self._outage = [], None
 
     def _waits(self) -> tuple[Wait, ...]:
         turn = self.turn.id
@@ -189,7 +257,16 @@ class Progress:
             if n not in self._outcomes
         ]
         asked = [Wait("answer", StepRef(turn, n), q.question.expires_at) for n, q in self._questions.items() if n not in self._answers]
-        return (*started, *asked)
+        return (*started, *asked, *self._quiet_waits())
+
+    def _quiet_waits(self) -> list[Wait]:
+        """For money that others hold or ask for, for a model that is away: nobody needs to be told (again)."""
+        waits = []
+        if self.short is not None and self._is_short_known and self._short is not None:
+            waits.append(Wait("money", StepRef(self.turn.id, self._short), self.short.account.until))
+        if self._outage is not None and self._has_told_outage and (at := self.failures[-1].retry_at) is not None:
+            waits.append(Wait("timer", StepRef(self.turn.id, self._outage), at))
+        return waits
 
 
 def _until(started: Started) -> datetime | None:

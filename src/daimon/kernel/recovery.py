@@ -1,5 +1,7 @@
 """What a crash left behind, put right before the turn goes on. No model is asked.
 
+A model call that was not settled is settled at its full reservation, and asked anew.
+
 An intent that was allowed and has no outcome is in doubt: the process died somewhere between writing it down and hearing back.
 
     pure, idempotent   run it again; the key is the same, so the world can tell
@@ -12,7 +14,8 @@ where the call may have run before the crash and is not pure, the owner is asked
 """
 
 from daimon.abi.errors import ToolFailed
-from daimon.abi.step import Intended, Upgraded
+from daimon.abi.money import Usage
+from daimon.abi.step import Intended, Reserved, Settled, Upgraded
 from daimon.abi.tool import Effect, Question
 from daimon.abi.turn import Pins
 from daimon.kernel import asking
@@ -24,12 +27,25 @@ from daimon.kernel.log import Log
 async def settle(log: Log, dispatch: Dispatch, pins: Pins) -> None:
     if log.progress.steps and (before := _last_pins(log)) != pins:
         log.add(Upgraded(before, pins))
+    settle_call(log)
     if log.progress.is_stopped:
         return  # the turn ends now, and says of each open call that it may or may not have taken effect
     for n in sorted(log.progress.in_doubt):
         intended = log.progress.intent(n)
         assert intended is not None
         await _settle(log, dispatch, n, intended)
+
+
+def settle_call(log: Log) -> None:
+    """A model call under way when its turn was cut off counts as all that was reserved: nobody knows what it took."""
+    if log.progress.reservation is not None:
+        reserved = log.progress.steps[log.progress.reservation].body
+        assert isinstance(reserved, Reserved)
+        log.add(Settled(log.progress.reservation, all_of(reserved), "assumed"))
+
+
+def all_of(reserved: Reserved) -> Usage:
+    return Usage(reserved.input_tokens, reserved.output_tokens, cost=reserved.cost)
 
 
 async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> None:

@@ -1,98 +1,244 @@
 """One call of the model: context in, reply and intents out.
 
-A model that fails, hangs or breaks off is a recorded step as well; the scheduler policy counts such failures and decides.
-Every tool call in the reply goes through the gate at once and is written down as an intent, numbered in the order of the
-reply, together with it.
+The order is fixed: assemble, choose a model, reserve what the call may cost, and only when that is on disk, ask. What the reservation
+did not fit into, a model that fails, hangs or breaks off, and no model at all are recorded steps as well; the scheduler policy decides what
+comes of them, and every further try is a new round with steps of its own. Every tool call in the reply goes through the gate at once and is
+written down as an intent, numbered in the order of the reply, together with it.
 """
 
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Literal
 
 from daimon.abi.codec import blob_hash
-from daimon.abi.context import Context
+from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
-from daimon.abi.model import Delta, Model, Reply, Request, Router
+from daimon.abi.model import Choice, Delta, Later, Reply, Router, Task
+from daimon.abi.money import Usage, worst
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
-from daimon.abi.step import Gate, Intended, ModelFailed, Replied
+from daimon.abi.step import Gate, Intended, ModelFailed, Replied, Reserved, Sampling, Settled
 from daimon.abi.tool import Question
 from daimon.kernel import asking
+from daimon.kernel.budget import Budget, without_money
 from daimon.kernel.calls import call_for
 from daimon.kernel.containment import drawn
 from daimon.kernel.dispatch import Dispatch, refused
+from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
-from daimon.kernel.running import Running
+from daimon.kernel.recovery import all_of
+from daimon.kernel.running import Running, Stopped
 
 FIXED_CHUNKS = 2
 """The first chunks of a request, system text and tools, hold nobody's words."""
-BACKOFF_S = 0.25
+MOST_NAP_S = 30.0
+"""A turn waits so long for a model and keeps its conversation; for longer it parks."""
 MOST_NAME = 256
 MOST_CALLS = 64
+MOST_PARTIAL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a model may be silent, before its first word and in the middle of a reply."""
+
+    first_s: float
+    next_s: float
+
+
+@dataclass(slots=True)
+class Brain:
+    """What thinking depends on and an owner may change while it runs: replaced as a whole."""
+
+    router: Router
+    budget: Budget
+    patience: Patience
+    sampling: Sampling = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    router: Router
+    brain: Brain
     context: Context
     dispatch: Dispatch
     feed: Feed
     clock: Clock
-    timeout_s: float
+    estimator: Estimator
 
-    async def think(self, running: Running) -> None:
+    async def think(self, running: Running, arrived: Callable[[Log], bool]) -> None:
+        """`arrived` takes in what came meanwhile and says whether anything did: then the model is not asked with old news."""
         log = running.log
-        await running.unless_stopped(self._back_off(log))
         scene = log.progress.scene()
         background = await running.unless_stopped(self.context.prepare(scene))
         prompt = self.context.assemble(scene, background, self.dispatch.tools.manifests())
-        request = prompt.request
-        model, routed = self.router.route(request)
-        whole = Blob(blob_hash(b"".join(prompt.chunks)), prompt.chunks, FIXED_CHUNKS)
-        started = self.clock.monotonic()
-        log.add(routed)
-        log.keep(whole)
-        try:
-            reply = await running.unless_stopped(self._stream(log, model, request))
-        except ProviderFailed as failed:
-            log.add(ModelFailed(model.name, failed.reason, str(failed), whole.hash))
+        choice = await running.unless_stopped(self._choose(log, prompt))
+        if choice is None:
             return
-        took_ms = round((self.clock.monotonic() - started) * 1000, 3)
-        log.add(
-            Replied(reply.model, reply.parts, reply.finish, reply.usage, whole.hash, request.sampling, None, request.context, took_ms),
-            request.label,
+        log.add(choice.routed)
+        asked = _Asked(choice, prompt, self._reserved(log, choice, prompt) if choice.profile.is_metered else None)
+        if asked.reserved is None:
+            await log.commit()
+        elif await log.reserve(asked.reserved) is None:
+            return
+        if arrived(log):
+            self.brain.router.heard(choice, ProviderFailed("unused", "it was not asked", was_sent=False))
+            _settle(log, asked, Usage(), "unused")
+            return
+        await self._ask(running, asked)
+
+    async def _choose(self, log: Log, prompt: Prompt) -> Choice | None:
+        """The model to ask. None: nobody can be asked now, and that is recorded."""
+        progress, router = log.progress, self.brain.router
+        task = Task(
+            request=prompt.request,
+            input_tokens=self.estimator.bound(log.claim.conversation, progress.last_model, prompt),
+            conversation=log.claim.conversation,
+            agent=progress.agent,
+            failures=tuple(progress.failures),
+            last_model=progress.last_model,
         )
+        while True:
+            try:
+                found = await router.route(task)
+            except ProviderFailed as failed:
+                log.add(ModelFailed("", failed.reason, clean(str(failed)), is_lasting=True))
+                return None
+            if isinstance(found, Choice):
+                return found
+            if found.seconds > MOST_NAP_S:
+                log.add(_unavailable(log, found))
+                return None
+            await self.clock.sleep(found.seconds)
+
+    def _reserved(self, log: Log, choice: Choice, prompt: Prompt) -> Reserved:
+        profile, budget = choice.profile, self.brain.budget
+        size = self.estimator.bound(log.claim.conversation, choice.model.name, prompt)
+        most = worst(profile.price, size, profile.max_output_tokens)
+        accounts = budget.accounts(log.claim.turn, log.progress.agent, self.clock.now())
+        if most.cost is None and (budget.allows_unknown or log.progress.allows_unknown_price):
+            accounts = without_money(accounts)
+        source = "unknown" if profile.price is None else profile.price.source
+        return Reserved(choice.model.name, profile.provider, size, profile.max_output_tokens, most.cost, source, accounts)
+
+    async def _ask(self, running: Running, asked: "_Asked") -> None:
+        log, choice = running.log, asked.choice
+        whole = Blob(blob_hash(b"".join(asked.prompt.chunks)), asked.prompt.chunks, FIXED_CHUNKS)
+        log.keep(whole)
+        started, said = self.clock.monotonic(), _Said()
+        try:
+            reply = await running.unless_stopped(self._stream(log, asked, said))
+        except ProviderFailed as failed:
+            self.brain.router.heard(choice, failed)
+            _settle(log, asked, None if failed.was_sent else Usage(), "assumed" if failed.was_sent else "unused")
+            log.add(_failed(choice, failed, whole, said))
+            return
+        except Stopped:
+            self.brain.router.heard(choice, ProviderFailed("stopped", "it was stopped"))
+            _settle(log, asked, None, "assumed")
+            log.add(ModelFailed(choice.model.name, "stopped", "it was stopped in the middle of its reply", whole.hash, partial=said.text))
+            raise
+        self.brain.router.heard(choice, None)
+        took_ms = round((self.clock.monotonic() - started) * 1000, 3)
+        self._take(log, asked, reply, whole, took_ms)
+
+    def _take(self, log: Log, asked: "_Asked", reply: Reply, whole: Blob, took_ms: float) -> None:
+        _settle(log, asked, reply.usage, "assumed" if reply.usage is None else "measured")
+        usage = reply.usage or Usage(cost=None)
+        self.estimator.learn(log.claim.conversation, asked.choice.model.name, asked.prompt, usage.input_tokens)
+        logprobs = None if reply.logprobs is None else Blob(blob_hash(reply.logprobs), (reply.logprobs,))
+        if logprobs is not None:
+            log.keep(logprobs)
+        request = asked.prompt.request
+        replied = Replied(
+            reply.model, reply.parts, reply.finish, usage, whole.hash, self._sampling(asked), None if logprobs is None else logprobs.hash,
+            request.context, took_ms, reply.remarks,
+        )  # fmt: skip
+        log.add(replied, request.label)
         intend(log, self.dispatch, tuple(part for part in reply.parts if isinstance(part, ToolCall)))
 
-    async def _back_off(self, log: Log) -> None:
-        if failures := log.progress.model_failures:
-            await self.clock.sleep(BACKOFF_S * 2**failures)
-
-    async def _stream(self, log: Log, model: Model, request: Request) -> Reply:
-        offset, step = 0, log.progress.next_n
+    async def _stream(self, log: Log, asked: "_Asked", said: "_Said") -> Reply:
+        step, model, patience = log.progress.next_n, asked.choice.model, self.brain.patience
+        request = replace(asked.prompt.request, sampling=self._sampling(asked))
         try:
-            async with aclosing(drawn(lambda: model.stream(request), self.timeout_s)) as pieces:
+            async with aclosing(drawn(lambda: model.stream(request), patience.first_s, patience.next_s)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Reply):
-                        return keepable(piece)
-                    self._show(log, step, offset, piece)
-                    offset += len(piece.text)
+                        return _whole(keepable(piece), model.name)
+                    self._show(log, step, said.offset, piece)
+                    said.hear(piece)
         except TimeoutError:
-            raise ProviderFailed("timeout", f"{model.name} sent nothing for {self.timeout_s:g} s (model.timeout_s)") from None
+            setting, seconds = ("next_token_s", patience.next_s) if said.offset else ("first_token_s", patience.first_s)
+            raise ProviderFailed("timeout", f"{model.name} sent nothing for {seconds:g} s (model.{setting})") from None
         except ProviderFailed:
             raise
         except Exception as bug:
             raise ProviderFailed("crashed", clean(f"{model.name} raised {type(bug).__name__}: {bug}")) from bug
         raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete")
 
+    def _sampling(self, asked: "_Asked") -> Sampling:
+        return replace(self.brain.sampling, max_output_tokens=asked.choice.profile.max_output_tokens or None)
+
     def _show(self, log: Log, step: int, offset: int, piece: Delta) -> None:
         self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    choice: Choice
+    prompt: Prompt
+    reserved: Reserved | None
+
+
+class _Said:
+    """What has come of a reply."""
+
+    def __init__(self) -> None:
+        self.offset = 0
+        self._text: list[str] = []
+
+    def hear(self, piece: Delta) -> None:
+        self.offset += len(piece.text)
+        if piece.of == "text":
+            self._text.append(piece.text)
+
+    @property
+    def text(self) -> str:
+        return clean("".join(self._text))[:MOST_PARTIAL]
+
+
+def _settle(log: Log, asked: _Asked, usage: Usage | None, how: Literal["measured", "unused", "assumed"]) -> None:
+    """None: nobody said what the call took, so it counts as all that was reserved."""
+    if log.progress.reservation is not None and asked.reserved is not None:
+        log.add(Settled(log.progress.reservation, all_of(asked.reserved) if usage is None else usage, how))
+
+
+def _unavailable(log: Log, later: Later) -> ModelFailed:
+    return ModelFailed("", "unavailable", clean(later.reason), retry_at=log.now() + timedelta(seconds=later.seconds))
+
+
+def _failed(choice: Choice, failed: ProviderFailed, whole: Blob, said: _Said) -> ModelFailed:
+    return ModelFailed(
+        choice.model.name, failed.reason, clean(str(failed)), whole.hash, choice.profile.provider, failed.is_lasting, partial=said.text
+    )
+
+
+def _whole(reply: Reply, model: str) -> Reply:
+    """A reply that says nothing on purpose is silence; one that was kept from saying anything is a failure."""
+    if reply.parts or reply.finish in ("stop", "tools"):
+        return reply
+    if reply.finish == "filtered":
+        raise ProviderFailed("filtered", f"{model} was kept from answering by its provider's content filter", is_lasting=True)
+    message = f"{model} used up all its tokens before it said anything; raise max_output_tokens"
+    raise ProviderFailed("length", message, is_lasting=True)
+
+
 def keepable(reply: Reply) -> Reply:
     """The reply with nothing in it that could be written and not be read again. A model may send anything."""
-    return replace(reply, parts=tuple(_keepable(part) for part in reply.parts))
+    return replace(reply, parts=tuple(_keepable(part) for part in reply.parts), remarks=tuple(map(clean, reply.remarks)))
 
 
 def _keepable(part: Part) -> Part:
@@ -102,7 +248,7 @@ def _keepable(part: Part) -> Part:
         case Reasoning(text):
             return replace(part, text=clean(text))
         case ToolCall(call, tool, arguments):
-            return ToolCall(clean(call)[:MOST_NAME], clean(tool)[:MOST_NAME], mended(arguments))
+            return replace(part, call=clean(call)[:MOST_NAME], tool=clean(tool)[:MOST_NAME], arguments=mended(arguments))
         case _:
             return part
 

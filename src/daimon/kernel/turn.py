@@ -45,9 +45,7 @@ class Turns:
             try:
                 match decision:
                     case Continue():
-                        await log.commit()
-                        if not self._take_in(log):
-                            await self.thinking.think(running)
+                        await self.thinking.think(running, self._take_in)
                     case UseTools(intents):
                         await self.acting.act(running, intents)
                     case AskHuman(question, about):
@@ -63,6 +61,7 @@ class Turns:
 
     async def give_up(self, log: Log, reason: str) -> More | Released:
         """Ends a turn that this system cannot carry on with."""
+        recovery.settle_call(log)
         log.add(Decided(Complete(Ending.FAILED, reason), VERSION))
         return await _complete(log, Ending.FAILED, reason)
 

@@ -5,7 +5,8 @@ lock is a file lock that the system drops when the process dies, however it dies
 kill.
 
     daimon.toml   settings        journal.db   the truth            memory.db   rebuilt from it
-    token         for TCP calls   daimon.sock  for the owner        lock        held while running
+    keys.toml     for providers   token        for TCP calls        daimon.sock for the owner
+    lock          held while running
 """
 
 import fcntl
@@ -21,6 +22,7 @@ class Home:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.config = path / "daimon.toml"
+        self.keys = path / "keys.toml"
         self.journal = path / "journal.db"
         self.memory = path / "memory.db"
         self.socket = path / "daimon.sock"

@@ -24,7 +24,7 @@ from daimon.models.when import resolve
 from daimon.models.zones import zone_of
 
 BUILT_IN = "I am reflex, the small built-in model: I know a few phrases and guess nothing."
-BETTER = "To connect a better model, set `[model] use` in daimon.toml."
+BETTER = "`daimon model add` connects a better one."
 HELP = """You can say:
 - "remember that my locker code is 4711", "what did I say about the locker?", "forget what I said about the locker"
 - "remind me tomorrow at 9 to call mum", "what are my reminders?", "cancel the reminder to call mum"

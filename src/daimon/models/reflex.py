@@ -10,13 +10,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult
-from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.models import results
 from daimon.models.english import ENGLISH
 from daimon.models.intents import EVENTS, SILENT, THRESHOLD, TIMER, Intent, Match, Several, Table, bare, understand
 from daimon.models.plans import ASK_WHEN, BETTER, BUILT_IN, WAYS, Plan, Tools, Use
 from daimon.models.task import task_of
 from daimon.models.timewords import is_moment
+from daimon.models.zones import zone_of
 
 UNKNOWN = f'I don\'t know what to do with that. {BUILT_IN} Say "help" for what I can do. {BETTER}'
 SEVERAL = "That looks like more than one thing, so I did none of them. Please ask for one thing at a time."
@@ -26,13 +27,24 @@ _FIRED = re.compile(r"(?P<about>.*?)\s*\(due (?P<due>[^\s,)]+)(?:, (?P<late>\d+(
 _CALL = "reflex-"
 
 
-class Reflex:
-    def __init__(self, tables: tuple[Table, ...] = (ENGLISH,)) -> None:
+SURE = frozenset({Intent.TIME, Intent.REMEMBER, Intent.REMIND, Intent.REMINDERS})
+"""What it does as well as any other model. Where there is another, it leaves all else to it."""
+
+
+class Reflex(Unmetered):
+    def __init__(self, tables: tuple[Table, ...] = (ENGLISH,), is_alone: bool = True) -> None:
+        """Where it is alone, it says who it is and how to get a better model."""
         self._tables = tables
+        self._is_alone = is_alone
 
     @property
     def name(self) -> str:
         return "reflex"
+
+    def objection(self, request: Request) -> str:
+        turn = _turn(request.messages)
+        reading = None if turn is None or turn.has_more or turn.text.startswith(EVENTS) else understand(turn.text, self._tables)
+        return "" if isinstance(reading, Match) and _is_sure(reading) else "it is not sure what to do"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
         match self._answer(request):
@@ -54,7 +66,8 @@ class Reflex:
         if turn.text.startswith(TIMER):
             return _reminder(turn.text.removeprefix(TIMER))
         answer = self._act(turn, {tool.name: tool for tool in request.tools})
-        if isinstance(answer, Use) or BUILT_IN in answer or any(BUILT_IN in m.text for m in turn.before if m.role is Role.ASSISTANT):
+        has_said = any(BUILT_IN in message.text for message in turn.before if message.role is Role.ASSISTANT)
+        if isinstance(answer, Use) or not self._is_alone or has_said or BUILT_IN in answer:
             return answer
         return f"{answer}\n\n({BUILT_IN} {BETTER})"
 
@@ -107,6 +120,17 @@ class _Turn:
     before: Sequence[Message]
     results: Sequence[ToolResult]
     """In the order of their calls."""
+
+
+def _is_sure(reading: Match) -> bool:
+    match reading.intent:
+        case Intent.TIME:
+            return "place" not in reading.slots or zone_of(reading.slots["place"]) is not None
+        case Intent.REMIND:
+            task = task_of(reading.slots)
+            return bool(task.about) and task.moment is not None and not task.moment.is_repeated
+        case intent:
+            return intent in SURE
 
 
 def _turn(messages: Sequence[Message]) -> _Turn | None:

@@ -4,13 +4,14 @@ Pure: the same turn gives the same report, whoever shows it (a terminal, a page,
 bytes that stand in blobs, and invents nothing: what was erased is shown as erased, an unknown cost as unknown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, assert_never
 
 from daimon.abi.event import Erased, Event
 from daimon.abi.message import Reasoning, Text
+from daimon.abi.money import NOTHING, Usage, dollars
 from daimon.abi.step import (
     Answered,
     Asked,
@@ -26,18 +27,24 @@ from daimon.abi.step import (
     Intended,
     ModelFailed,
     Park,
+    Raised,
     Received,
     RefreshContext,
     Replied,
+    Reserved,
     Routed,
+    Settled,
+    Short,
     Started,
     Step,
     StepBody,
     Upgraded,
     UseTools,
+    Wait,
 )
 from daimon.abi.tool import Question
 from daimon.abi.turn import Ending, Pins, Turn
+from daimon.kernel.budget import reached
 from daimon.observe import words
 
 Tone = Literal["plain", "good", "bad", "asks", "quiet"]
@@ -59,6 +66,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
+    """What a turn took. Settlements say it, so that failed calls are part of it; replies that have none speak for themselves."""
+
     model_calls: int
     tool_calls: int
     failures: int
@@ -69,6 +78,16 @@ class Totals:
     """None: at least one call does not say what it cost."""
     took_s: float | None
     """None: it is not over."""
+    cache_write_tokens: int = 0
+    assumed: Decimal = NOTHING
+    """Of the cost: counted in full because nobody said what the call took."""
+    under_way: int = 0
+    held: Decimal | None = NOTHING
+    """The most that calls under way can cost. None: nobody knows."""
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self.input_tokens, self.output_tokens, self.cached_tokens, self.cache_write_tokens, self.cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +132,62 @@ def reason(steps: Sequence[Step]) -> str:
 
 
 def totals(turn: Turn, steps: Sequence[Step]) -> Totals:
-    used = [step.body.usage for step in steps if isinstance(step.body, Replied)]
-    known = [usage.cost for usage in used if usage.cost is not None]
+    open_ = _open(steps)
+    charges = [*_charges(steps), *(_whole(reserved) for reserved in open_ if turn.ended_at is not None)]
+    under_way = [reserved.cost for reserved in open_ if turn.ended_at is None]
     return Totals(
-        model_calls=sum(isinstance(step.body, Replied | ModelFailed) for step in steps),
+        model_calls=sum(isinstance(step.body, Replied) or (isinstance(step.body, ModelFailed) and bool(step.body.model)) for step in steps),
         tool_calls=sum(isinstance(step.body, Intended) for step in steps),
         failures=sum(isinstance(step.body, ModelFailed) or (isinstance(step.body, Happened) and bool(step.body.code)) for step in steps),
-        input_tokens=sum(usage.input_tokens for usage in used),
-        output_tokens=sum(usage.output_tokens for usage in used),
-        cached_tokens=sum(usage.cached_tokens for usage in used),
-        cost=sum(known, start=Decimal(0)) if len(known) == len(used) else None,
+        input_tokens=sum(charge.usage.input_tokens for charge in charges),
+        output_tokens=sum(charge.usage.output_tokens for charge in charges),
+        cached_tokens=sum(charge.usage.cached_tokens for charge in charges),
+        cost=_sum([charge.cost for charge in charges]),
         took_s=None if turn.ended_at is None else (turn.ended_at - turn.created_at).total_seconds(),
+        cache_write_tokens=sum(charge.usage.cache_write_tokens for charge in charges),
+        assumed=sum((charge.cost or NOTHING for charge in charges if charge.is_assumed), start=NOTHING),
+        under_way=len(under_way),
+        held=_sum(under_way),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """What one call took, as the ledger counts it."""
+
+    usage: Usage
+    cost: Decimal | None
+    is_assumed: bool = False
+
+
+def _charges(steps: Sequence[Step]) -> Iterator[_Charge]:
+    """A settlement speaks for the reply that follows it."""
+    reserved = {step.n: step.body.cost for step in steps if isinstance(step.body, Reserved)}
+    before: StepBody | None = None
+    for step in steps:
+        match step.body:
+            case Settled(reservation=n, usage=usage, how=how):
+                yield _Charge(usage, reserved.get(n) if usage.cost is None else usage.cost, how == "assumed")
+            case Replied(usage=usage) if not isinstance(before, Settled):
+                yield _Charge(usage, usage.cost)
+            case _:
+                pass
+        before = step.body
+
+
+def _open(steps: Sequence[Step]) -> list[Reserved]:
+    """Calls that nobody settled. While the turn goes on they are under way; when it is over they count in full."""
+    settled = {step.body.reservation for step in steps if isinstance(step.body, Settled)}
+    return [step.body for step in steps if isinstance(step.body, Reserved) and step.n not in settled]
+
+
+def _whole(reserved: Reserved) -> _Charge:
+    return _Charge(Usage(reserved.input_tokens, reserved.output_tokens), reserved.cost, is_assumed=True)
+
+
+def _sum(costs: Sequence[Decimal | None]) -> Decimal | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, start=NOTHING) if len(known) == len(costs) else None
 
 
 # -- the turn and its event --------------------------------------------------------------------------------------------
@@ -133,11 +196,13 @@ def totals(turn: Turn, steps: Sequence[Step]) -> Totals:
 def _facts(turn: Turn) -> tuple[tuple[str, str], ...]:
     facts = [
         ("conversation", turn.conversation),
-        ("began", f"{turn.created_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("began", words.moment(turn.created_at)),
         ("for", f"{turn.principal}, by {turn.agent}"),
         ("label", words.label(turn.label)),
         ("pins", _pins(turn.pins)),
     ]
+    if turn.job:
+        facts.append(("job", turn.job))
     if turn.root != turn.id:
         facts.append(("root", turn.root))
     if turn.parent is not None:
@@ -150,7 +215,7 @@ def _facts(turn: Turn) -> tuple[tuple[str, str], ...]:
 def _event_facts(event: Event) -> tuple[tuple[str, str], ...]:
     facts = [
         ("event", f"{event.id}  {event.body.kind} from {event.source}"),
-        ("received", f"{event.received_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("received", words.moment(event.received_at)),
         ("label", words.label(event.label)),
         ("key", event.key),
     ]
@@ -185,6 +250,8 @@ def _tell(body: StepBody) -> _Told:
     match body:
         case Routed() | Replied() | ModelFailed():
             return _thought(body)
+        case Reserved() | Settled() | Short() | Raised():
+            return _money(body)
         case Intended() | Started() | Happened():
             return _deed(body)
         case Decided(decision=decision, version=version, inputs=inputs):
@@ -205,16 +272,37 @@ def _tell(body: StepBody) -> _Told:
 
 def _thought(body: Routed | Replied | ModelFailed) -> _Told:
     match body:
-        case Routed(chosen=chosen, reason=why):
-            among = f" among {', '.join(body.candidates)}" if len(body.candidates) > 1 else ""
-            return _Told(f"{chosen}{among}" + (f": {why}" if why else "") + f"  [policy {body.policy}]")
+        case Routed():
+            return _route(body)
         case Replied(model=model, usage=usage):
             head = f"{model} ({body.finish}), {words.usage(usage)}, {words.duration(body.duration_ms / 1000)}"
-            return _Told(head, tuple(_spoken(body)) or ("(silence)",), "good")
-        case ModelFailed(model=model, code=code, message=message):
-            return _Told(f"{model} failed: {code}", (message,), "bad")
+            remarks = tuple(f"remark: {remark}" for remark in body.remarks)
+            kept = () if body.logprobs is None else (f"log-probabilities kept in blob {body.logprobs}",)
+            return _Told(head, (*(_spoken(body) or ("(silence)",)), *remarks, *kept), "good")
+        case ModelFailed():
+            return _failure(body)
         case _:
             assert_never(body)
+
+
+def _route(body: Routed) -> _Told:
+    among = f" among {', '.join(body.candidates)}" if len(body.candidates) > 1 else ""
+    why = f": {body.reason}" if body.reason else ""
+    cost = "" if body.predicted_cost is None else f", up to {dollars(body.predicted_cost)}"
+    passed = tuple(f"passed over {name}: {reason}" for name, reason in body.passed_over.items())
+    scores = (f"scores: {', '.join(f'{name} {score:g}' for name, score in body.scores.items())}",) if body.scores else ()
+    return _Told(f"{body.chosen}{among}{why}{cost}  [policy {body.policy}]", (*passed, *scores))
+
+
+def _failure(body: ModelFailed) -> _Told:
+    what = f"{body.model}{_at(body.provider)} failed" if body.model else "no model can be asked"
+    lasts = "lasting, until somebody changes something" if body.is_lasting else "it may pass"
+    again = "" if body.retry_at is None else f", tried again at {words.moment(body.retry_at)}"
+    return _Told(f"{what}: {body.code}, {lasts}{again}", (body.message, *((f"had said: {body.partial}",) if body.partial else ())), "bad")
+
+
+def _at(provider: str) -> str:
+    return f" at {provider}" if provider else ""
 
 
 def _spoken(body: Replied) -> list[str]:
@@ -230,12 +318,43 @@ def _spoken(body: Replied) -> list[str]:
     return said
 
 
+def _money(body: Reserved | Settled | Short | Raised) -> _Told:
+    match body:
+        case Reserved(model=model, cost=cost):
+            most = "price unknown" if cost is None else f"up to {dollars(cost)} (price: {body.price})"
+            size = f"up to {body.input_tokens:,} tokens in and {body.output_tokens:,} out"
+            return _Told(f"{model}{_at(body.provider)}: {size}, {most}", tuple(map(words.account, body.accounts)), "quiet")
+        case Settled(reservation=n, usage=usage, how=how):
+            why = ("nobody said what the call took, so all that was reserved counts",) if how == "assumed" else ()
+            return _Told(f"of {n}: {how}, {words.usage(usage)}", why, "plain" if why else "quiet")
+        case Short():
+            return _Told(reached(body), tuple(_why_short(body)), "asks")
+        case Raised(more=more, by=by):
+            return _Told(f"{by} allowed {words.amount(more)} more for {body.scope} {body.key}")
+        case _:
+            assert_never(body)
+
+
+def _why_short(body: Short) -> Iterator[str]:
+    match body.why:
+        case "held":
+            yield f"calls under way have set {words.amount(body.held)} aside; it waits for them"
+        case "unknown_price":
+            yield f"nobody knows what a call of {body.model} costs"
+        case "reached":
+            pass
+        case _:
+            assert_never(body.why)
+    if body.asked is not None:
+        yield f"turn {body.asked} asks the owner already"
+
+
 def _deed(body: Intended | Started | Happened) -> _Told:
     match body:
         case Intended(tool=tool, arguments=arguments, gate=gate):
             return _Told(words.call(tool, arguments), (f"{_verdict(gate)}; {body.effect}, key {body.key}",), _tone(gate))
         case Started(intent=intent, handle=handle, question=question):
-            waits = f" until {body.until:%Y-%m-%d %H:%M:%S} UTC" if body.until else ""
+            waits = f" until {words.moment(body.until)}" if body.until else ""
             return _Told(f"of {intent}: goes on outside as {handle}{waits}", _asks(question), "asks" if question else "plain")
         case Happened(intent=intent, code=code, result=result):
             head = f"of {intent}: {code or 'ok'} ({body.how}), {words.duration(body.duration_ms / 1000)}"
@@ -265,8 +384,7 @@ def _decision(decision: Decision) -> _Told:
         case RefreshContext(reason=why):
             return _Told(f"read the context anew: {why}")
         case Park(reason=why, waits=waits):
-            until = [f"{w.on} to {w.step}" + (f" until {w.until:%Y-%m-%d %H:%M:%S} UTC" if w.until else "") for w in waits]
-            return _Told(f"park, {why}: {'; '.join(until)}", (), "asks")
+            return _Told(f"park, {why}: {'; '.join(map(_wait, waits))}", (), "asks")
         case AskHuman(question=question):
             return _Told("ask a person", _asks(question), "asks")
         case HandOff(to=to, reason=why):
@@ -275,6 +393,11 @@ def _decision(decision: Decision) -> _Told:
             return _Told(f"end: {ending}" + (f": {why}" if why else ""), (), "bad" if ending in (Ending.FAILED, Ending.LIMIT) else "plain")
         case _:
             assert_never(decision)
+
+
+def _wait(wait: Wait) -> str:
+    until = f" until {words.moment(wait.until)}" if wait.until else ""
+    return f"{wait.on} {'for' if wait.on == 'money' else 'to'} {wait.step}{until}"
 
 
 def _word(body: Asked | Answered | Received) -> _Told:

@@ -1,10 +1,12 @@
-"""Values in a person's words: what an event says, what parts hold, where a label comes from, how long something took.
+"""Values in a person's words: what an event says, what parts hold, where a label comes from, how long something took, what it cost.
 
 Words are one line or a few, never markup: whoever shows them decides how they look, and makes them safe for the place where they are shown.
 """
 
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import assert_never
 
 from pydantic import JsonValue
@@ -12,7 +14,9 @@ from pydantic import JsonValue
 from daimon.abi.event import Answer, Body, Erased, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
 from daimon.abi.label import Label
 from daimon.abi.message import Audio, File, Image, Part, Reasoning, Text, ToolCall, ToolResult
-from daimon.abi.step import Usage
+from daimon.abi.money import Account, Amount, Limit, Usage, dollars
+from daimon.abi.ports import Balance
+from daimon.kernel.budget import NAMES
 
 
 def said(body: Body) -> str:
@@ -95,9 +99,64 @@ def label(value: Label) -> str:
 
 
 def usage(value: Usage) -> str:
-    cached = f" ({value.cached_tokens} cached)" if value.cached_tokens else ""
-    cost = "unknown cost" if value.cost is None else f"cost {value.cost.normalize():f}"
-    return f"{value.input_tokens}{cached} tokens in, {value.output_tokens} out, {cost}"
+    return f"{tokens(value)}, {cost(value.cost)}"
+
+
+def tokens(value: Usage) -> str:
+    return f"{value.input_tokens:,} tokens in{_cache(value)}, {value.output_tokens:,} out"
+
+
+def _cache(value: Usage) -> str:
+    cached = f", {value.cached_tokens:,} cached: {share(value.cached_tokens, value.input_tokens)}" if value.cached_tokens else ""
+    written = f", {value.cache_write_tokens:,} of it written to the cache" if value.cache_write_tokens else ""
+    return f" ({fresh(value.input_tokens, value.cached_tokens):,} fresh{written}{cached})" if cached or written else ""
+
+
+def fresh(input_tokens: int, cached_tokens: int) -> int:
+    """What the provider had to read anew. A provider may count its cache wrongly; less than nothing is not read."""
+    return max(0, input_tokens - cached_tokens)
+
+
+def share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def cost(value: Decimal | None) -> str:
+    return "unknown cost" if value is None else f"cost {dollars(value)}"
+
+
+def amount(value: Amount) -> str:
+    """Tokens, money or both, whichever there is."""
+    if value.tokens and value.cost:
+        return f"{value.tokens:,} tokens and {dollars(value.cost)}"
+    return f"{value.tokens:,} tokens" if value.tokens else dollars(value.cost)
+
+
+def limit(value: Limit) -> str:
+    given = ([] if value.tokens is None else [f"{value.tokens:,} tokens"]) + ([] if value.cost is None else [dollars(value.cost)])
+    return " and ".join(given) or "no limit"
+
+
+def account(value: Account) -> str:
+    return f"{value.scope} {value.key}: {limit(value.limit)}"
+
+
+def balance(value: Balance) -> str:
+    """How much of a limit is spent: `today $1.20 of $5.00`."""
+    most = value.account.limit
+    spent = [f"{dollars(value.spent.cost)} of {dollars(most.cost)}"] if most.cost is not None else []
+    spent += [f"{value.spent.tokens:,} of {most.tokens:,} tokens"] if most.tokens is not None else []
+    held = f", {dollars(value.held.cost)} set aside" if value.held.cost else ""
+    waiting = f", {count(value.waiting, 'turn')} waiting for money" if value.waiting else ""
+    return f"{NAMES[value.account.scope]} {' and '.join(spent) or f'{dollars(value.spent.cost)}, no limit'}{held}{waiting}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def moment(value: datetime) -> str:
+    return f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def duration(seconds: float) -> str:

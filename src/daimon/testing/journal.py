@@ -5,7 +5,8 @@ Good for tests of what stands on the journal; it forgets everything with the pro
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -17,8 +18,10 @@ from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.message import Text
+from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
     Accepted,
+    Balance,
     Blob,
     Busy,
     Change,
@@ -32,6 +35,7 @@ from daimon.abi.ports import (
     Due,
     Ended,
     Erasure,
+    Grouping,
     Idle,
     Ids,
     More,
@@ -41,10 +45,12 @@ from daimon.abi.ports import (
     Parked,
     Released,
     Reminder,
+    Spending,
 )
-from daimon.abi.step import PROGRESS, Asked, Happened, Received, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Asked, Happened, Received, Reserved, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.testing.ledger import MemoryLedger
 
 OPEN = (State.RUNNING, State.PARKED)
 
@@ -99,6 +105,7 @@ class MemoryJournal:
         self._blobs: dict[BlobHash, bytes | None] = {}
         self._blob_of: dict[BlobHash, TurnId] = {}
         self._dead: list[DeadLetter] = []
+        self._ledger = MemoryLedger()
         self._log: list[EventId | StepRef | Erasure] = []
         self._news = asyncio.Event()
 
@@ -169,11 +176,18 @@ class MemoryJournal:
         self._append(claim, steps, blobs)
         if isinstance(rest, Ended):
             self._end(claim, rest)
+            self._ledger.leave(claim.turn.id)
         else:
             self._turns[claim.turn.id] = replace(self._turns[claim.turn.id], state=State.PARKED)
             self._waits[claim.turn.id] = list(rest.waits)
+            self._ledger.look_again(claim.turn.id)
+        self._rouse()
         lease.holder = None
         return More() if self._has_work(claim.conversation) else Released()
+
+    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
+        self._ledger.reconsider(limits)
+        self._rouse()
 
     async def due(self, now: datetime, limit: int) -> Due:
         await self._fire(now)
@@ -228,6 +242,21 @@ class MemoryJournal:
 
     async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
         return tuple(reversed(self._dead))[:limit]
+
+    # -- Ledger
+
+    async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:
+        def key(step: Step, reserved: Reserved) -> str:
+            turn, keys = self._turns[step.turn], {account.scope: account.key for account in reserved.accounts}
+            return {
+                "day": keys[Scope.DAY], "month": keys[Scope.MONTH], "job": turn.job or "chat", "agent": step.agent, "model": reserved.model,
+                "conversation": turn.conversation, "turn": turn.root,
+            }[by]  # fmt: skip
+
+        return self._ledger.spending(key, since, until)
+
+    async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
+        return self._ledger.balances(accounts)
 
     # -- Store, Eraser, Forks
 
@@ -331,10 +360,12 @@ class MemoryJournal:
     def _open(self, entry: _Entry, pins: Pins) -> Turn:
         event, new = entry.event, TurnId(self._ids.new("t"))
         parent = event.parent
-        root = new if parent is None else self._turns[parent.turn].root if parent.turn in self._turns else parent.turn
+        above = None if parent is None else self._turns.get(parent.turn)
+        root = above.root if above is not None else new if parent is None else parent.turn
         turn = Turn(
             id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent,
             root=root, state=State.RUNNING, created_at=self._clock.now(), label=event.label, pins=pins, parent=parent,
+            job=event.job if above is None else above.job,
         )  # fmt: skip
         entry.turn, entry.is_taken = new, True
         self._turns[new], self._steps[new] = turn, []
@@ -350,6 +381,11 @@ class MemoryJournal:
         known = self._steps[claim.turn.id]
         if [s.n for s in steps] != list(range(len(known), len(known) + len(steps))):
             raise Fenced(f"steps {[s.n for s in steps]} do not follow step {len(known) - 1}")
+        ledger = deepcopy(self._ledger)
+        for step in steps:
+            ledger.take(step)
+        self._ledger = ledger
+        self._rouse()
         for step in steps:
             known.append(step)
             if isinstance(step.body, PROGRESS):
@@ -359,6 +395,12 @@ class MemoryJournal:
         for blob in blobs:
             self._blobs.setdefault(blob.hash, b"".join(blob.chunks))
             self._blob_of.setdefault(blob.hash, claim.turn.id)
+
+    def _rouse(self) -> None:
+        """The waits of turns for which there is room now are over."""
+        for turn in self._ledger.due:
+            self._waits[turn] = [replace(wait, until=self._clock.now()) for wait in self._waits.get(turn, ())]
+        self._ledger.due.clear()
 
     def _apply(self, claim: Claim, step: Step) -> None:
         match step.body:

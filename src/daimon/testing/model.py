@@ -6,20 +6,26 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from daimon.abi.message import Part, Text, ToolCall
-from daimon.abi.model import Delta, Reply, Request
-from daimon.abi.step import Usage
+from daimon.abi.model import UNMETERED, Delta, Profile, Reply, Request, Unmetered
+from daimon.abi.money import Usage
 
 Line = Reply | BaseException | Callable[[Request], "Reply | BaseException"]
 
 
-class ScriptedModel:
+NAME = "scripted"
+
+
+class ScriptedModel(Unmetered):
     """Each call takes the next line: a reply, an error to raise, or a function of the request. After the last line it says `done`."""
 
-    name = "scripted"
-
-    def __init__(self, lines: Iterable[Line] = ()) -> None:
+    def __init__(self, lines: Iterable[Line] = (), name: str = NAME, profile: Profile = UNMETERED) -> None:
         self._lines = list(lines)
+        self._profile = profile
+        self.name = name
         self.requests: list[Request] = []
+
+    async def profile(self) -> Profile:
+        return self._profile
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
         self.requests.append(request)
@@ -37,7 +43,7 @@ class ScriptedModel:
 
 def says(text: str, tokens: int = 0) -> Reply:
     parts: tuple[Part, ...] = (Text(text),) if text else ()
-    return Reply(parts, ScriptedModel.name, usage=Usage(output_tokens=tokens))
+    return Reply(parts, NAME, usage=Usage(output_tokens=tokens))
 
 
 def calls(*wanted: tuple[str, dict[str, JsonValue]], tokens: int = 0) -> Reply:

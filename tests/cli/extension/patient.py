@@ -10,13 +10,13 @@ from pathlib import Path
 
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.message import Role, Text, ToolCall, ToolResult
-from daimon.abi.model import Delta, Reply, Request
+from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.extension import Kit
 
 SIGNS = Path(os.environ.get("PATIENT_SIGNS", "."))
 
 
-class Patient:
+class Patient(Unmetered):
     name = "patient"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:

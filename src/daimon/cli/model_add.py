@@ -1,0 +1,226 @@
+"""`daimon model add`: from flags and answers to a model that works.
+
+Vendor, address, key, model, price, name, in this order, since each depends on those before it. What the flags say is not asked. Then
+one small call shows that it works, and only then something is written: first the key, then the settings.
+"""
+
+import asyncio
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from daimon import setup
+from daimon.abi.errors import BadInput, ProviderFailed
+from daimon.cli import model_words, screen
+from daimon.cli.model_change import changed, opened, tested, told
+from daimon.cli.model_form import Form, OwnPrice, Picked, Silent, Terminal
+from daimon.config import ModelEntry
+from daimon.setup import FROM_ENVIRONMENT, Place, Setup, Vendor, Wanted, usable
+
+
+@dataclass(frozen=True, slots=True)
+class GivenKey:
+    """From a flag."""
+
+    text: str = field(repr=False)
+    of: Literal["flag", "variable", "stdin"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    name: str | None
+    vendor: str | None
+    model: str | None
+    base_url: str | None
+    key: GivenKey | None
+    price: OwnPrice | None
+    place: Place
+    is_tested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What the provider is shown, and where it is from."""
+
+    value: str | None = field(default=None, repr=False)
+    of: str | None = None
+    """As the entry names it. None: as the vendor is called."""
+    is_new: bool = False
+
+
+def one_key(key: str | None, variable: str | None, is_on_stdin: bool) -> GivenKey | None:
+    if sum((key is not None, variable is not None, is_on_stdin)) > 1:
+        raise BadInput("say the key one way: --key-stdin, --key-env or --key")
+    if variable is not None:
+        return GivenKey(variable, "variable")
+    if is_on_stdin:
+        return GivenKey("", "stdin")
+    return None if key is None else GivenKey(key, "flag")
+
+
+def one_price(price: tuple[str, str] | None, is_free: bool, is_unknown: bool) -> OwnPrice | None:
+    if sum((price is not None, is_free, is_unknown)) > 1:
+        raise BadInput("say the price one way: --price IN OUT, --free or --unknown-price")
+    if price is not None:
+        return model_words.price(*price)
+    return "free" if is_free else "unknown" if is_unknown else None
+
+
+def one_place(is_first: bool, is_last: bool, is_unused: bool) -> Place:
+    if sum((is_first, is_last, is_unused)) > 1:
+        raise BadInput("say the place one way: --first, --last or --no-use")
+    return "first" if is_first else "last" if is_last else "none" if is_unused else "usual"
+
+
+def add(given: Path | None, flags: Flags, as_json: bool) -> None:
+    opened_setup = opened(given)
+    is_at_terminal = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    adding = _Adding(opened_setup, flags, Terminal() if is_at_terminal else Silent(), is_loud=not as_json)
+    wanted = adding.wanted()
+    value: dict[str, object] = {}
+    if flags.is_tested:
+        wanted, value = adding.try_out(wanted)
+    opened_setup.add(wanted, flags.place)
+    order = opened_setup.settings.model.use
+    entry = wanted.entry
+    value |= {"name": wanted.name, "vendor": entry.vendor, "model": entry.model, "base_url": entry.base_url, "use": list(order)}
+    value |= {"key": entry.key or (entry.vendor if wanted.key else None), "price": adding.price_words(entry), "remarks": adding.remarks}
+    changed(opened_setup, as_json, value, f"{wanted.name} is set up in {opened_setup.home.config}; the order is now: {', '.join(order)}")
+
+
+class _Adding:
+    def __init__(self, opened_setup: Setup, flags: Flags, form: Form, is_loud: bool) -> None:
+        self._setup = opened_setup
+        self._flags = flags
+        self._form = form
+        self._is_loud = is_loud
+        self.remarks: list[str] = []
+
+    def wanted(self) -> Wanted:
+        picked = self._vendor()
+        vendor = setup.vendor_of(picked.vendor)
+        address = self._address(vendor, picked)
+        entry = ModelEntry(vendor=vendor.name, model=self._flags.model or "", base_url=address)
+        key = self._key(vendor, entry, picked.variable)
+        if not entry.model:
+            entry, key = self._model(vendor, entry, key)
+        entry = self._priced(entry)
+        name = self._name(entry)
+        return Wanted(name, self._keyed(entry, name, key), key.value, key.is_new)
+
+    def _vendor(self) -> Picked:
+        if self._flags.vendor is not None:
+            return Picked(self._flags.vendor)
+        if self._flags.base_url is not None:
+            return Picked("compatible")
+        return self._form.vendor(asyncio.run(self._setup.found()))
+
+    def _address(self, vendor: Vendor, picked: Picked) -> str | None:
+        """None: the vendor's own."""
+        given = self._flags.base_url or picked.base_url or self._setup.address_of(vendor)
+        if given is None:
+            return None if vendor.base_url else self._form.base_url()
+        address = model_words.address(given)
+        return None if address == vendor.base_url else address
+
+    def _key(self, vendor: Vendor, entry: ModelEntry, variable: str | None) -> Key:
+        if self._flags.key is not None:
+            return self._given_key(self._flags.key)
+        if setup.is_vendors_own(entry):  # a key is for the one it was made for: no other address gets it unasked
+            if kept := self._setup.key(vendor.name):
+                self._say(f"with the key {vendor.name!r} of keys.toml")
+                return Key(kept)
+            if variable := variable or self._setup.variable_of(vendor):
+                return self._variable(variable)
+        if vendor.is_local or not (typed := self._form.key(vendor.title, vendor.needs_key)):
+            return Key()
+        return Key(usable(typed), is_new=True)
+
+    def _given_key(self, given: GivenKey) -> Key:
+        match given.of:
+            case "variable":
+                return self._from_variable(given.text)
+            case "stdin":
+                return Key(usable(sys.stdin.readline()), is_new=True)
+            case "flag":
+                self._say("a key given with --key stays in the history of your shell; --key-stdin and --key-env keep it out")
+                return Key(usable(given.text), is_new=True)
+
+    def _variable(self, variable: str) -> Key:
+        if self._form.keeps_variable(variable):
+            return self._from_variable(variable)
+        return Key(self._setup.key(f"{FROM_ENVIRONMENT}{variable}"), is_new=True)
+
+    def _from_variable(self, variable: str) -> Key:
+        name = f"{FROM_ENVIRONMENT}{variable}"
+        value = self._setup.key(name)
+        if value is None:
+            raise BadInput(f"{variable} is not set in this environment; export it first, or give the key with --key-stdin")
+        self._say(f"with the key of {variable}; `daimon up` must see that variable too")
+        return Key(usable(value), name)
+
+    def _model(self, vendor: Vendor, entry: ModelEntry, key: Key) -> tuple[ModelEntry, Key]:
+        """Chosen from the live list, with another key if the first does not open it."""
+        while True:
+            try:
+                offers = asyncio.run(self._setup.offers(Wanted(vendor.name, entry, key.value)))
+            except ProviderFailed as failed:
+                key = Key(usable(self._form.another_key(vendor.title, failed)), is_new=True)
+            else:
+                return entry.model_copy(update={"model": self._form.model(offers, vendor.model)}), key
+
+    def _priced(self, entry: ModelEntry) -> ModelEntry:
+        if self._flags.price is not None:
+            return entry.model_copy(update={"price": self._flags.price})
+        if setup.rate_of(entry) is not None:
+            return entry
+        usual: Literal["free", "unknown"] = "free" if setup.is_at_home(entry) else "unknown"
+        price = self._form.price(entry.model, usual)
+        if price == "free":
+            self._say("taken as free, since it runs on your own hardware; `daimon model price` says otherwise")
+        elif price == "unknown":
+            self._say(f"nobody knows what {entry.model} costs: where a limit in money stands, you are asked before each call")
+        return entry.model_copy(update={"price": price})
+
+    def _name(self, entry: ModelEntry) -> str:
+        if self._flags.name is not None:
+            self._setup.check_name(self._flags.name, entry.vendor, entry.model)
+            return self._flags.name
+        while True:
+            name = self._form.name(self._setup.free_name(entry.model))
+            try:
+                self._setup.check_name(name, entry.vendor, entry.model)
+            except BadInput as bad:
+                self._form.object(bad)
+            else:
+                return name
+
+    def _keyed(self, entry: ModelEntry, name: str, key: Key) -> ModelEntry:
+        of = key.of
+        if key.is_new and key.value is not None:
+            kept_as = self._setup.key_name(entry, name, key.value)
+            of = None if kept_as == entry.vendor else kept_as
+        if key.value and (entry.base_url or "").startswith("http://") and not setup.is_near(entry):
+            self._say(f"the key goes to {entry.base_url} unencrypted")
+        return entry.model_copy(update={"key": of})
+
+    def try_out(self, wanted: Wanted) -> tuple[Wanted, dict[str, object]]:
+        if self._is_loud:
+            screen.remark(f"asking {wanted.entry.model} …")
+        answer = asyncio.run(self._setup.test(wanted))
+        if self._is_loud:
+            screen.say(told(wanted.name, answer))
+        for remark in answer.reply.remarks:
+            self._say(remark)
+        called = answer.reply.model.partition(":")[2]
+        is_other = called not in ("", wanted.entry.model)
+        return replace(wanted, remark=f"answered as {called}" if is_other else ""), {"tested": tested(answer)}
+
+    def price_words(self, entry: ModelEntry) -> str:
+        return str(setup.rate_of(entry) or "unknown")
+
+    def _say(self, text: str) -> None:
+        self.remarks.append(text)
+        if self._is_loud:
+            screen.remark(text)

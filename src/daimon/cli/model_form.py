@@ -1,0 +1,228 @@
+"""What `daimon model add` asks for, step by step, and what happens where nobody can be asked.
+
+`Terminal` asks the person; a key is typed unseen and never shown. `Silent` stands in for it in scripts and pipes: it takes what can be
+taken without a question, and otherwise names the flag that is missing.
+"""
+
+import getpass
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from daimon import setup
+from daimon.abi.errors import BadInput, DaimonError, ProviderFailed
+from daimon.cli import model_words as words
+from daimon.cli import screen
+from daimon.config import Price
+from daimon.setup import Found, Offer
+
+MOST_SHOWN = 20
+OwnPrice = Price | Literal["free", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A vendor, and what was found of it."""
+
+    vendor: str
+    base_url: str | None = None
+    variable: str | None = None
+
+
+class Form(Protocol):
+    def vendor(self, found: Found) -> Picked: ...
+
+    def base_url(self) -> str: ...
+
+    def keeps_variable(self, variable: str) -> bool:
+        """Shall the key stay in the environment, instead of being copied?"""
+        ...
+
+    def key(self, title: str, is_needed: bool) -> str:
+        """Empty: none, where none is needed."""
+        ...
+
+    def another_key(self, title: str, failed: ProviderFailed) -> str: ...
+
+    def model(self, offers: Sequence[Offer], usual: str) -> str: ...
+
+    def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice: ...
+
+    def name(self, usual: str) -> str: ...
+
+    def object(self, bad: BadInput) -> None:
+        """To an answer, so that it is given again."""
+        ...
+
+
+class Silent:
+    def vendor(self, found: Found) -> Picked:
+        raise BadInput(f"--vendor is missing: {', '.join(setup.VENDORS)}{_seen(found)}")
+
+    def base_url(self) -> str:
+        raise BadInput("--base-url is missing: where the server is, such as http://127.0.0.1:8000/v1")
+
+    def keeps_variable(self, variable: str) -> bool:
+        return True
+
+    def key(self, title: str, is_needed: bool) -> str:
+        if is_needed:
+            raise BadInput(f"{title} needs a key: give it with --key-stdin, or name its variable with --key-env")
+        return ""
+
+    def another_key(self, title: str, failed: ProviderFailed) -> str:
+        raise failed
+
+    def model(self, offers: Sequence[Offer], usual: str) -> str:
+        names = ", ".join(offer.model for offer in offers[:MOST_SHOWN])
+        raise BadInput(f"--model is missing; this provider has {names or 'none at the moment'}")
+
+    def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice:
+        return usual
+
+    def name(self, usual: str) -> str:
+        return usual
+
+    def object(self, bad: BadInput) -> None:
+        raise bad
+
+
+def _seen(found: Found) -> str:
+    here = [key.variable for key in found.keys] + [server.base_url for server in found.servers]
+    return f"; found here: {', '.join(here)}" if here else ""
+
+
+class Terminal:
+    def vendor(self, found: Found) -> Picked:
+        choices = [*_found_choices(found), *((vendor.title, Picked(name)) for name, vendor in setup.VENDORS.items())]
+        screen.say("Who serves the model?")
+        for n, (text, _) in enumerate(choices, 1):
+            screen.say(f"{n:>3}  {text}")
+        while True:
+            answer = _ask("Number or name", "1")
+            if answer.isdecimal() and 1 <= int(answer) <= len(choices):
+                return choices[int(answer) - 1][1]
+            try:
+                return Picked(setup.vendor_of(answer).name)
+            except BadInput as bad:
+                self.object(bad)
+
+    def base_url(self) -> str:
+        while True:
+            try:
+                return words.address(_ask("Its address, such as http://127.0.0.1:8000/v1"))
+            except BadInput as bad:
+                self.object(bad)
+
+    def keeps_variable(self, variable: str) -> bool:
+        screen.say(f"{variable} of the environment holds a key.\n  1  use the variable, also later\n  2  copy the key into keys.toml")
+        return _ask("Number", "1") != "2"
+
+    def key(self, title: str, is_needed: bool) -> str:
+        question = f"Key for {title} (it is not shown): " if is_needed else f"Key for {title} (Enter: none; it is not shown): "
+        while True:
+            key = _hidden(question)
+            if key or not is_needed:
+                return key
+            screen.remark("a key is needed; you get one on the provider's web site")
+
+    def another_key(self, title: str, failed: ProviderFailed) -> str:
+        if failed.reason != "auth":
+            raise failed
+        screen.remark(str(failed), style="red")
+        return self.key(title, is_needed=True)
+
+    def model(self, offers: Sequence[Offer], usual: str) -> str:
+        if not offers:
+            raise BadInput("this provider has no models at the moment; load or pull one first")
+        shown = sorted(offers, key=lambda offer: offer.model != usual)
+        while True:
+            _show(shown)
+            answer = _ask("Model: number, name or a part of the name", shown[0].model)
+            found = _matching(answer, shown, offers)
+            if len(found) == 1:
+                return found[0].model
+            if not found:
+                screen.remark(f"no model has {answer!r} in its name")
+            shown = found or list(offers)
+
+    def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice:
+        screen.say(f"The price list does not know {model}. Dollars a million tokens, in and out, such as `3 15`; or `free`; or `unknown`.")
+        while True:
+            try:
+                return _typed_price(_ask("Price", usual).split())
+            except BadInput as bad:
+                self.object(bad)
+
+    def name(self, usual: str) -> str:
+        return _ask("How do you want to call it", usual)
+
+    def object(self, bad: BadInput) -> None:
+        screen.remark(str(bad))
+
+
+def _found_choices(found: Found) -> list[tuple[str, Picked]]:
+    keys = [
+        (f"{setup.VENDORS[key.vendor].title}, with {key.variable} of the environment", Picked(key.vendor, None, key.variable))
+        for key in found.keys
+    ]
+    servers = []
+    for server in found.servers:
+        some = ", ".join(server.models[:3]) + (", …" if len(server.models) > 3 else "")
+        servers.append(
+            (
+                f"{setup.VENDORS[server.vendor].title} at {server.base_url} ({some or 'no models yet'})",
+                Picked(server.vendor, server.base_url),
+            )
+        )
+    return keys + servers
+
+
+def _show(offers: Sequence[Offer]) -> None:
+    for n, offer in enumerate(offers[:MOST_SHOWN], 1):
+        screen.say(f"{n:>3}  {offer.model:<44} {offer.rate or 'price unknown'}")
+    if len(offers) > MOST_SHOWN:
+        screen.say(f"     … and {len(offers) - MOST_SHOWN} more: type a part of the name")
+
+
+def _matching(answer: str, shown: Sequence[Offer], offers: Sequence[Offer]) -> list[Offer]:
+    """A whole name before a number, a number before a part."""
+    if whole := [offer for offer in offers if offer.model == answer]:
+        return whole[:1]
+    if answer.isdecimal() and 1 <= int(answer) <= min(len(shown), MOST_SHOWN):
+        return [shown[int(answer) - 1]]
+    return [offer for offer in offers if answer.lower() in offer.model.lower()]
+
+
+def _typed_price(typed: list[str]) -> OwnPrice:
+    match typed:
+        case ["free" | "unknown" as word]:
+            return word
+        case [given_in, given_out]:
+            return words.price(given_in, given_out)
+        case _:
+            raise BadInput("two numbers, or `free`, or `unknown`")
+
+
+def _ask(question: str, usual: str = "") -> str:
+    shown = f"{question} [{usual}]: " if usual else f"{question}: "
+    while True:
+        try:
+            answer = input(screen.plain(shown)).strip()
+        except EOFError:
+            screen.say("")
+            raise KeyboardInterrupt from None
+        if answer or usual:
+            return answer or usual
+
+
+def _hidden(question: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)
+        try:
+            return getpass.getpass(question).strip()
+        except EOFError:
+            raise KeyboardInterrupt from None
+        except getpass.GetPassWarning:
+            raise DaimonError("this terminal cannot hide what is typed; give the key with --key-stdin") from None

@@ -1,0 +1,138 @@
+"""What models may cost: which accounts a call is charged to, and what is said when one of them has no room.
+
+Pure. Whether there is room is decided in the journal, in the transaction that reserves; here stands whom a call is charged to and how a
+person is told. A task is charged with all that it starts, so a turn cannot get round its limit by handing work on. All limits but that of
+a task are by the day or month of the owner's own time zone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import ROUND_UP, Decimal, InvalidOperation
+
+from pydantic import JsonValue
+
+from daimon.abi.ids import AgentId
+from daimon.abi.money import Account, Amount, Limit, Scope, dollars
+from daimon.abi.step import Short
+from daimon.abi.tool import Question
+from daimon.abi.turn import Turn
+
+WAIT, RAISE, STOP, ALLOW = "wait", "raise", "stop", "allow"
+"""What the owner may answer."""
+CENT = Decimal("0.01")
+NAMES = {
+    Scope.TURN: "this task",
+    Scope.CONVERSATION: "this conversation today",
+    Scope.JOB: "this automation today",
+    Scope.AGENT: "this agent today",
+    Scope.DAY: "today",
+    Scope.MONTH: "this month",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    limits: Mapping[Scope, Limit]
+    zone: tzinfo
+    allows_unknown: bool = False
+    """Calls whose price nobody knows pass limits in money."""
+
+    def accounts(self, turn: Turn, agent: AgentId, now: datetime) -> tuple[Account, ...]:
+        day, month = self.shared(now)
+        names = ((Scope.CONVERSATION, turn.conversation), (Scope.JOB, turn.job), (Scope.AGENT, agent))
+        daily = (self._account(scope, f"{name} {day.key}", day.until) for scope, name in names if name)
+        return self._account(Scope.TURN, turn.root, None), *daily, day, month
+
+    def shared(self, now: datetime) -> tuple[Account, Account]:
+        """Those of the day and the month, which everybody shares."""
+        today = now.astimezone(self.zone).date()
+        next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
+        return (
+            self._account(Scope.DAY, str(today), self._midnight(today + timedelta(days=1))),
+            self._account(Scope.MONTH, f"{today:%Y-%m}", self._midnight(next_month)),
+        )
+
+    def _account(self, scope: Scope, key: str, until: datetime | None) -> Account:
+        return Account(scope, key, self.limits.get(scope, Limit.NONE), until)
+
+    def _midnight(self, day: date) -> datetime:
+        return datetime.combine(day, time(), self.zone)
+
+
+def without_money(accounts: tuple[Account, ...]) -> tuple[Account, ...]:
+    """The same accounts, limited in tokens only."""
+    return tuple(Account(a.scope, a.key, Limit(a.limit.tokens), a.until) for a in accounts)
+
+
+def question(short: Short) -> Question:
+    """What the owner is asked when a limit is met."""
+    if short.why == "unknown_price":
+        text = (
+            f"Nobody knows what a call of {short.model} costs, and there is a limit of {dollars(short.account.limit.cost)} "
+            f"({_setting(short.account)}). `daimon model price` sets its price. Answer `allow` to let this task use it all the same."
+        )
+        return Question(text, (STOP, ALLOW), "money", _details(short))
+    more = raise_by(short, "")
+    again = "" if short.account.until is None else f" `{WAIT}` goes on when it begins anew ({short.account.until:%Y-%m-%d %H:%M %Z}),"
+    text = (
+        f"{reached(short)} Answer `{RAISE}` to allow {_said(more, short)} more for {NAMES[short.account.scope]} "
+        f"(or `{RAISE} AMOUNT`),{again} `{STOP}` ends the task."
+    )
+    options = (STOP, RAISE) if short.account.until is None else (WAIT, RAISE, STOP)
+    return Question(text, options, "money", _details(short), short.account.until)
+
+
+def reached(short: Short) -> str:
+    """Which limit was met and by what."""
+    limit, need = short.account.limit, short.needed
+    what = f"The limit for {NAMES[short.account.scope]} ({_setting(short.account)})"
+    if _is_about_tokens(short):
+        where = f"is {limit.tokens:,} tokens; {short.spent.tokens:,} are used, and the next call of {short.model} may take {need.tokens:,}."
+        is_hopeless = limit.tokens is not None and need.tokens > limit.tokens
+    else:
+        where = (
+            f"is {dollars(limit.cost)}; {dollars(short.spent.cost)} is spent, "
+            f"and the next call of {short.model} may cost up to {dollars(need.cost)}."
+        )
+        is_hopeless = limit.cost is not None and need.cost is not None and need.cost > limit.cost
+    hint = " The limit is below the cost of one call: no call fits into it." if is_hopeless else ""
+    return f"{what} {where}{hint}"
+
+
+def raise_by(short: Short, text: str) -> Amount:
+    """How much more the owner's words allow. Without a number: enough for this call and some more, or half the limit, whichever is more."""
+    about_tokens, given = _is_about_tokens(short), _number(text)
+    if about_tokens:
+        return Amount(int(given) if given else max(4 * short.needed.tokens, (short.account.limit.tokens or 0) // 2))
+    least = 4 * (short.needed.cost or Decimal(0))
+    return Amount(0, given or max(least, (short.account.limit.cost or Decimal(0)) / 2).quantize(CENT, ROUND_UP))
+
+
+def _is_about_tokens(short: Short) -> bool:
+    limit, spent, held, need = short.account.limit, short.spent, short.held, short.needed
+    return limit.tokens is not None and spent.tokens + (held.tokens if short.why == "held" else 0) + need.tokens > limit.tokens
+
+
+def _said(more: Amount, short: Short) -> str:
+    return f"{more.tokens:,} tokens" if _is_about_tokens(short) else dollars(more.cost)
+
+
+def _setting(account: Account) -> str:
+    return f"budget.{account.scope}"
+
+
+def _number(text: str) -> Decimal | None:
+    found = re.search(r"\d[\d_,]*(?:\.\d+)?", text)
+    if found is None:
+        return None
+    try:
+        number = Decimal(re.sub("[_,]", "", found.group()))
+    except InvalidOperation:
+        return None
+    return number if 0 < number < 1_000_000_000 else None
+
+
+def _details(short: Short) -> dict[str, JsonValue]:
+    return {"scope": short.account.scope.value, "key": short.account.key, "model": short.model}

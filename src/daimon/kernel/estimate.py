@@ -1,0 +1,86 @@
+"""At most how many tokens a request is.
+
+A reservation must not be too small, so this is a bound, not a guess: no tokeniser makes more tokens than bytes. That alone would be
+several times too much. But a request mostly begins with the bytes of an earlier one whose size the model itself has told: so what was told
+plus the bytes of what is new is a bound as well, and a close one.
+"""
+
+import hashlib
+import json
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from daimon.abi.context import Prompt
+from daimon.abi.ids import Conversation
+from daimon.abi.message import Audio, File, Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from daimon.abi.tool import Manifest
+
+MOST_CONVERSATIONS = 256
+PER_REQUEST = 1_000
+"""What a provider adds of its own, such as its words about tools."""
+PER_MESSAGE = 16
+PER_TOOL = 64
+PER_ATTACHMENT = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    model: str
+    chunks: int
+    digest: bytes
+    tokens: int
+
+
+class Estimator:
+    def __init__(self) -> None:
+        self._told: OrderedDict[Conversation, _Told] = OrderedDict()
+
+    def bound(self, conversation: Conversation, model: str, prompt: Prompt) -> int:
+        whole = of_request(prompt)
+        told = self._told.get(conversation)
+        if told is None or told.model != model or told.chunks > len(prompt.chunks) or _digest(prompt.chunks[: told.chunks]) != told.digest:
+            return whole
+        new = prompt.request.messages[told.chunks - 1 :]  # the chunks are the messages, with the tools after the first
+        return min(whole, told.tokens + PER_MESSAGE + sum(map(of_message, new)))
+
+    def learn(self, conversation: Conversation, model: str, prompt: Prompt, input_tokens: int) -> None:
+        """The model said how many tokens this request was."""
+        if input_tokens > 0:
+            self._told[conversation] = _Told(model, len(prompt.chunks), _digest(prompt.chunks), input_tokens)
+            self._told.move_to_end(conversation)
+            if len(self._told) > MOST_CONVERSATIONS:
+                self._told.popitem(last=False)
+
+
+def of_request(prompt: Prompt) -> int:
+    return PER_REQUEST + sum(map(of_message, prompt.request.messages)) + sum(map(_of_tool, prompt.request.tools))
+
+
+def of_message(message: Message) -> int:
+    return PER_MESSAGE + sum(_of_part(part) for part in message.parts)
+
+
+def _of_tool(tool: Manifest) -> int:
+    return PER_TOOL + len(json.dumps(tool.parameters).encode()) + len(tool.description.encode()) + len(tool.name.encode())
+
+
+def _of_part(part: Part) -> int:
+    match part:
+        case Text(text) | Reasoning(text=text):
+            return len(text.encode())
+        case ToolCall(call=call, tool=tool, arguments=arguments):
+            return PER_MESSAGE + len(call) + len(tool) + len(json.dumps(arguments).encode())
+        case ToolResult(parts=parts):
+            return PER_MESSAGE + sum(_of_part(inner) for inner in parts)
+        case File(size=size):
+            return PER_ATTACHMENT + min(size, 100_000)
+        case Image() | Audio():
+            return PER_ATTACHMENT
+
+
+def _digest(chunks: tuple[bytes, ...]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for chunk in chunks:
+        digest.update(len(chunk).to_bytes(8))
+        digest.update(chunk)
+    return digest.digest()

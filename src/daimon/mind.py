@@ -1,0 +1,99 @@
+"""The models that the settings name, who of them answers, and what they may cost: made at the start, and again when settings change.
+
+A change swaps the parts of the running `Brain` one for one. A call under way ends with the model that it began with: what was replaced is
+closed only at the end.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
+
+from daimon import config, endpoints
+from daimon.abi.codec import fingerprint
+from daimon.abi.errors import Misconfigured
+from daimon.abi.model import Model
+from daimon.abi.money import Limit, Scope
+from daimon.abi.ports import Clock, Random, Store
+from daimon.abi.step import Sampling
+from daimon.extension import Kit
+from daimon.kernel.budget import Budget
+from daimon.kernel.thinking import Brain, Patience
+from daimon.machine.home import Home
+from daimon.machine.keys import Keys
+from daimon.models.provider import ProviderModel
+from daimon.models.reflex import Reflex
+from daimon.models.router import ListRouter, Rule
+
+REFLEX = "reflex"
+CHANGEABLE = frozenset({"model", "models", "routes", "budget"})
+"""Settings that take effect without a restart."""
+
+
+@dataclass(slots=True)
+class Mind:
+    home: Home
+    kit: Kit
+    store: Store
+    clock: Clock
+    random: Random
+    settings: config.Settings
+    brain: Brain = field(init=False)
+    _made: list[ProviderModel] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.brain = self._brain(self.settings)
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.settings.model.use)
+
+    @property
+    def pin(self) -> str:
+        return fingerprint(config.Settings, self.settings)
+
+    def change(self, settings: config.Settings) -> tuple[str, ...]:
+        """Raises Misconfigured and changes nothing, or says which sections have changed and need a restart."""
+        new = self._brain(settings)
+        self.brain.router, self.brain.budget, self.brain.patience, self.brain.sampling = new.router, new.budget, new.patience, new.sampling
+        changed = {name for name in config.Settings.model_fields if getattr(settings, name) != getattr(self.settings, name)}
+        self.settings = settings
+        return tuple(sorted(changed - CHANGEABLE))
+
+    async def close(self) -> None:
+        for model in self._made:
+            await model.close()
+
+    def _brain(self, settings: config.Settings) -> Brain:
+        models, asked = self._models(settings), settings.model
+        rules = [
+            Rule(route.use or asked.use, route.conversations, route.agents, route.local_only, route.max_call_cost)
+            for route in settings.routes
+        ]
+        _require_known(models, settings)
+        paces = {name: entry.per_minute for name, entry in settings.models.items() if entry.per_minute is not None}
+        router = ListRouter(models, (*rules, Rule(asked.use)), paces, self.clock, self.random)
+        sampling = Sampling(asked.temperature, asked.top_p, asked.seed, None, asked.logprobs)
+        return Brain(router, budget_of(settings), Patience(asked.first_token_s, asked.next_token_s), sampling)
+
+    def _models(self, settings: config.Settings) -> dict[str, Model]:
+        if taken := sorted({REFLEX, *self.kit.models} & set(settings.models)):
+            raise Misconfigured(f"models.{taken[0]}: this name is taken; choose another")
+        keys = Keys(self.home.keys)
+        made = [ProviderModel(endpoints.endpoint_of(name, settings, keys, os.environ), self.store) for name in settings.models]
+        self._made += made
+        return {REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,)), **self.kit.models, **{model.name: model for model in made}}
+
+
+def budget_of(settings: config.Settings) -> Budget:
+    purses: Mapping[Scope, config.Purse] = {scope: getattr(settings.budget, scope) for scope in Scope}
+    limits = {scope: Limit(purse.tokens, purse.cost) for scope, purse in purses.items()}
+    return Budget(limits, ZoneInfo(str(config.zone(settings))), settings.budget.unknown_price == "allow")
+
+
+def _require_known(models: Mapping[str, Model], settings: config.Settings) -> None:
+    places = [("model.use", settings.model.use), *((f"routes[{n}].use", route.use) for n, route in enumerate(settings.routes))]
+    for place, names in places:
+        for name in names:
+            if name not in models:
+                raise Misconfigured(f"{place} names {name!r}, but there is no such model; known are {', '.join(sorted(models))}")

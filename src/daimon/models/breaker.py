@@ -1,0 +1,59 @@
+"""When a provider may be asked again after it failed.
+
+One for each provider, shared by all turns: what one turn learns, a `Retry-After` for instance, counts for all. After a failure there is a
+pause, longer each time and with some chance in it, so that turns do not come back together. After several in a row the breaker is open:
+nobody asks until a longer pause is over, and then one call tries it out for all.
+"""
+
+from daimon.abi.ports import Clock, Random
+
+FIRST_S = 0.5
+OPENS_AFTER = 4
+OPEN_S = 45.0
+MOST_S = 600.0
+MOST_TOLD_S = 3_600.0
+"""A provider that asks for more patience than this is tried after it all the same."""
+TRIAL_S = 300.0
+"""A trial call that nobody reports on is given up after so long."""
+
+
+class Breaker:
+    def __init__(self, clock: Clock, random: Random) -> None:
+        self._clock = clock
+        self._random = random
+        self._failures = 0
+        self._free_at = 0.0
+        self.reason = ""
+        """Why it failed last."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._failures >= OPENS_AFTER
+
+    def wait_s(self) -> float:
+        """How long to wait before asking; 0 to ask now."""
+        return max(0.0, self._free_at - self._clock.monotonic())
+
+    def asking(self) -> None:
+        """Somebody asks now. With the breaker open that is the trial, and the others wait for its end."""
+        if self.is_open:
+            self._free_at = self._clock.monotonic() + TRIAL_S
+
+    def succeeded(self) -> None:
+        self._failures, self._free_at, self.reason = 0, 0.0, ""
+
+    def failed(self, reason: str, retry_after_s: float | None) -> None:
+        self._failures += 1
+        self.reason = reason
+        pause = self._pause() if retry_after_s is None else min(retry_after_s, MOST_TOLD_S)
+        self._free_at = self._clock.monotonic() + pause
+
+    def gave_up(self) -> None:
+        """The call ended without a word on the provider: somebody stopped it, or the fault was ours."""
+        if self.is_open:
+            self._free_at = self._clock.monotonic()
+
+    def _pause(self) -> float:
+        over = self._failures - OPENS_AFTER
+        longest = min(MOST_S, OPEN_S * 2.0**over) if over >= 0 else FIRST_S * 2.0 ** (self._failures - 1)
+        return longest * (1 if over >= 0 else 0.5 + self._random.uniform() / 2)

@@ -1,0 +1,122 @@
+"""One model at one address, as the owner set it up, and what follows from that without asking anybody."""
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from daimon.abi.errors import Misconfigured
+from daimon.abi.money import Price
+from daimon.models.vendors import VENDORS, Vendor
+
+Thinking = Literal["off", "low", "medium", "high"]
+
+_SEE_EVERYWHERE = ("anthropic/", "openai/", "google/")
+"""Models that take images at a gateway too, by the beginning of their names."""
+_HOME_NAMES = ("localhost",)
+_HOME_ENDINGS = (".localhost", ".local", ".home.arpa")
+"""Names that cannot lead out of the house. A bare name could: a search domain may complete it."""
+_HOME_NETWORKS = tuple(
+    ipaddress.ip_network(net)
+    for net in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7", "fe80::/10")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Raises Misconfigured for a vendor that is not in the table, and for an address or a key that cannot be one."""
+
+    name: str
+    """As the owner calls it."""
+    vendor: str
+    """A key of `VENDORS`."""
+    model: str
+    """As the provider calls it."""
+    base_url: str | None = None
+    """None: the vendor's own."""
+    key: str | None = field(default=None, repr=False)
+    price: Price | Literal["library", "unknown"] = "library"
+    max_output_tokens: int = 8_192
+    context_tokens: int | None = None
+    """None: as the library says, if it knows."""
+    has_tools: bool = True
+    has_images: bool | None = None
+    """None: as usual at this vendor."""
+    is_local: bool | None = None
+    """None: as the vendor and the address say."""
+    thinking: Thinking | None = None
+    """None: as the provider does by itself."""
+    reads_text_calls: bool | None = None
+    """None: yes, except where calls never come as text."""
+    connect_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.vendor not in VENDORS:
+            raise Misconfigured(f"model {self.name!r}: there is no vendor {self.vendor!r}; known are {', '.join(VENDORS)}")
+        if not (self.base_url or self.served_by.base_url):
+            raise Misconfigured(f"model {self.name!r}: {self.served_by.title} needs a base_url, such as http://127.0.0.1:8000/v1")
+        if self.key and not (self.key.isascii() and self.key.isprintable()):
+            raise Misconfigured(f"model {self.name!r}: the key holds characters that no key has, such as a line break: copy it again")
+        if not re.match(r"https?://[^/]", self.address):
+            raise Misconfigured(f"model {self.name!r}: base_url {self.base_url!r} is no address, such as http://127.0.0.1:8000/v1")
+
+    @property
+    def served_by(self) -> Vendor:
+        return VENDORS[self.vendor]
+
+    @property
+    def address(self) -> str:
+        address = self.base_url or self.served_by.base_url
+        assert address
+        return address.rstrip("/")
+
+    @property
+    def host(self) -> str:
+        """For people: without path, and without the credentials that an address may hold."""
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    @property
+    def place(self) -> str:
+        """For people: the address without credentials."""
+        return f"{self.host}{urlsplit(self.address).path}"
+
+    @property
+    def provider(self) -> str:
+        """Who is asked: the vendor, or, where everybody runs an own server, that server."""
+        is_somebodys_own = not self.served_by.needs_key and self.address != (self.served_by.base_url or "")
+        return f"{self.vendor}@{urlsplit(self.address).netloc.rpartition('@')[2]}" if is_somebodys_own else self.vendor
+
+    @property
+    def is_near(self) -> bool:
+        """Somebody in the house answers. What it does with the words is another question."""
+        return _is_home(urlsplit(self.address).hostname or "")
+
+    @property
+    def stays_home(self) -> bool:
+        """The words do not leave the house: nearby is no proxy of a vendor far away, nor a model that Ollama hands on to its servers."""
+        if self.is_local is not None:
+            return self.is_local
+        goes_on = self.served_by.needs_key or (self.vendor == "ollama" and self.model.endswith("-cloud"))
+        return self.is_near and not goes_on
+
+    @property
+    def takes_images(self) -> bool:
+        if self.has_images is not None:
+            return self.has_images
+        return self.served_by.has_images or (self.vendor == "openrouter" and self.model.startswith(_SEE_EVERYWHERE))
+
+    @property
+    def finds_text_calls(self) -> bool:
+        if self.reads_text_calls is not None:
+            return self.reads_text_calls
+        return self.served_by.shape == "openai" and self.vendor != "openai"
+
+
+def _is_home(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host.lower() in _HOME_NAMES or host.lower().endswith(_HOME_ENDINGS)
+    return any(address in network for network in _HOME_NETWORKS)

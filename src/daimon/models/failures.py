@@ -1,0 +1,248 @@
+"""What went wrong at a provider, in one of a few stable reasons and one sentence.
+
+The router acts on the reason, the owner reads the sentence: what failed, with what value, what to do. The library has sorted most
+errors already; what it left is sorted here. Nothing that is sent tells the key.
+
+Invariant: `was_sent` is False only where the provider cannot have billed: nobody was reached, or an error status came instead of an
+answer. Calling order: `failed` for whatever was raised, `cut` and `empty` for a stream that ended without an end.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from daimon.abi.errors import ProviderFailed
+from daimon.models.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from pydantic_ai.exceptions import ModelAPIError
+
+_SHOWN = 300
+_LASTING = frozenset({"auth", "payment", "not_found", "too_long", "rejected"})
+_UNSENT_PHASES = frozenset({"pool", "connect"})
+_BY_STATUS = {
+    401: "auth",
+    402: "payment",
+    403: "auth",
+    404: "not_found",
+    408: "timeout",
+    413: "too_long",
+    429: "rate",
+    503: "overloaded",
+    529: "overloaded",
+}
+_PAYMENT = (
+    "credit balance is too low",
+    "credits are depleted",
+    "enable billing",
+    "insufficient balance",
+    "insufficient credits",
+    "insufficient_quota",
+    "reached your specified api usage limits",
+)
+_TOO_LONG = (
+    "context length",
+    "context window",
+    "prompt is too long",
+    "maximum context",
+    "exceeds the available context",
+    "input token count",
+)
+_PAGE = re.compile(r"^\s*(?:<!doctype html|<html)", re.IGNORECASE)
+_DELAY = re.compile(r"^(\d+(?:\.\d+)?)s$")
+_DO = {
+    "auth": "`daimon model add` sets a new one",
+    "payment": "the account there needs money or a higher limit",
+    "not_found": "`daimon model list --at {vendor}` shows what there is",
+    "too_long": "the conversation must become shorter, or another model must take it",
+    "rejected": "the request is not what this model takes; another model may take it",
+    "rate": "it will be tried again later",
+    "overloaded": "it will be tried again later",
+    "server": "it will be tried again later",
+    "timeout": "it will be tried again",
+    "unreachable": "is the address right, and does something listen there?",
+    "cut": "it will be tried again",
+    "garbage": "it may be another kind of server than {vendor}, or a proxy in between",
+    "filtered": "say it in other words, or ask another model",
+    "empty": "it will be tried again",
+}
+
+
+def failed(error: Exception, endpoint: Endpoint, is_open: bool) -> ProviderFailed:
+    """`is_open`: the answer had begun."""
+    from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior, UserError
+
+    ours = next((cause for cause in _causes(error) if isinstance(cause, ProviderFailed)), None)
+    if ours is not None:
+        return ours
+    if isinstance(error, ModelAPIError):
+        return _from_api(error, endpoint, is_open)
+    if isinstance(error, UserError | NotImplementedError):
+        return _failure("rejected", endpoint, f"cannot be asked this way: {_short(str(error), endpoint)}", was_sent=False)
+    if isinstance(error, UnexpectedModelBehavior):
+        return empty(endpoint)
+    return _failure("garbage", endpoint, f"answered what cannot be read ({type(error).__name__}: {_short(str(error), endpoint)})")
+
+
+def cut(endpoint: Endpoint) -> ProviderFailed:
+    return _failure("cut", endpoint, "stopped in the middle of its answer")
+
+
+def empty(endpoint: Endpoint) -> ProviderFailed:
+    return _failure("empty", endpoint, "answered nothing at all")
+
+
+def broken(endpoint: Endpoint, finish: str) -> ProviderFailed:
+    return _failure("garbage", endpoint, f"gave up on its own answer ({_short(finish, endpoint)})")
+
+
+def keyless(endpoint: Endpoint) -> ProviderFailed:
+    return _failure("auth", endpoint, "needs a key and none is set", was_sent=False)
+
+
+def web_page(endpoint: Endpoint) -> ProviderFailed:
+    hint = "usually it ends in /v1" if endpoint.served_by.shape == "openai" else "is it the right one?"
+    sentence = f"{endpoint.host} answered with a web page, not with an API: base_url is {endpoint.place}; {hint}"
+    return ProviderFailed("garbage", sentence, is_lasting=True, was_sent=False)
+
+
+def moved(endpoint: Endpoint, to: str) -> ProviderFailed:
+    sentence = f"{endpoint.host} sends elsewhere, to {_short(to, endpoint)!r}: if that is right, make it the base_url"
+    return ProviderFailed("garbage", sentence, is_lasting=True, was_sent=False)
+
+
+def not_a_stream(endpoint: Endpoint, content_type: str) -> ProviderFailed:
+    return _failure("garbage", endpoint, f"answered with {_short(content_type, endpoint)} instead of a stream of events")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _deepest(error: BaseException) -> str:
+    """The libraries wrap what happened until nothing of it is left: the innermost words are the ones that say it."""
+    return next((said for cause in reversed(list(_causes(error))) if (said := str(cause).strip())), "")
+
+
+def _from_api(error: "ModelAPIError", endpoint: Endpoint, is_open: bool) -> ProviderFailed:
+    from pydantic_ai.exceptions import ModelConnectionError
+
+    status = getattr(error, "status_code", None)
+    said = _said(error.body)
+    if status is not None and status < 500 and _PAGE.match(said):
+        return web_page(endpoint)
+    reason = _reason(error, status, said)
+    was_sent = is_open or error.in_stream or (status is None and getattr(error, "phase", None) not in _UNSENT_PHASES)
+    if isinstance(error, ModelConnectionError):
+        why = f" ({_short(_deepest(error), endpoint)})"
+    else:
+        why = f"{f' ({status})' if status else ''}{_quoted(said or error.message, endpoint)}"
+    what = f"{_WORDS[reason]}{why}"
+    return _failure(reason, endpoint, what, was_sent=was_sent, retry_after_s=error.retry_after or _delay(error.body))
+
+
+_WORDS = {
+    "auth": "refused the key",
+    "payment": "wants to be paid first",
+    "not_found": "does not have this model",
+    "too_long": "cannot take so long a conversation",
+    "rejected": "refused the request",
+    "rate": "was asked too often",
+    "overloaded": "is overloaded",
+    "server": "had an error of its own",
+    "timeout": "did not answer in time",
+    "unreachable": "cannot be reached",
+    "cut": "broke off",
+    "garbage": "answered what cannot be read",
+}
+
+
+def _reason(error: "ModelAPIError", status: int | None, said: str) -> str:
+    from pydantic_ai import exceptions as known
+
+    words = f"{said} {error.provider_error_code or ''}".lower()
+    if isinstance(error, known.ModelQuotaExceededError) or any(phrase in words for phrase in _PAYMENT):
+        return "payment"
+    is_rejected = isinstance(error, known.ModelRequestRejectedError)
+    if isinstance(error, known.ModelContextWindowExceededError) or (is_rejected and any(phrase in words for phrase in _TOO_LONG)):
+        return "too_long"
+    kinds: tuple[tuple[type[Exception], str], ...] = (
+        (known.ModelAuthenticationError, "auth"),
+        (known.ModelNotFoundError, "not_found"),
+        (known.ModelRateLimitError, "rate"),
+        (known.ModelUnavailableError, "overloaded"),
+        (known.ModelServerError, "server"),
+        (known.ModelConnectionError, _broken(error)),
+        (known.ModelRequestTimeout, "timeout"),
+    )
+    by_kind = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
+    return by_kind or _by_status(error, status)
+
+
+def _broken(error: "ModelAPIError") -> str:
+    from pydantic_ai.exceptions import ModelTimeoutError
+
+    if getattr(error, "phase", None) in _UNSENT_PHASES:
+        return "unreachable"
+    return "timeout" if isinstance(error, ModelTimeoutError) else "cut"
+
+
+def _by_status(error: "ModelAPIError", status: int | None) -> str:
+    if status is None:
+        return "server" if error.in_stream else "garbage"
+    return _BY_STATUS.get(status, "server" if status >= 500 else "rejected")
+
+
+def _failure(reason: str, endpoint: Endpoint, what: str, *, was_sent: bool = True, retry_after_s: float | None = None) -> ProviderFailed:
+    who = f"{endpoint.served_by.title} at {endpoint.host}, asked for {endpoint.model},"
+    sentence = f"{who} {what}: {_to_do(reason, endpoint)}"
+    return ProviderFailed(reason, sentence, is_lasting=reason in _LASTING, was_sent=was_sent, retry_after_s=retry_after_s)
+
+
+def _to_do(reason: str, endpoint: Endpoint) -> str:
+    if reason == "not_found" and endpoint.served_by.shape == "openai" and endpoint.base_url and endpoint.place == endpoint.host:
+        return f"base_url is {endpoint.place}, and usually ends in /v1"
+    return _DO[reason].format(vendor=endpoint.vendor)
+
+
+def _quoted(text: str, endpoint: Endpoint) -> str:
+    if _PAGE.match(text):
+        return " with a web page"
+    return f", saying {short!r}" if (short := _short(text, endpoint)) else ""
+
+
+def _short(text: str, endpoint: Endpoint) -> str:
+    plain = " ".join(text.split())
+    if endpoint.key:
+        plain = plain.replace(endpoint.key, "***")
+    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
+
+
+def _said(body: object) -> str:
+    """The provider's own words, wherever it put them."""
+    match body:
+        case str():
+            return body
+        case {"error": dict() as inner} | [{"error": dict() as inner}, *_]:
+            return _said(inner)
+        case {"error": str(words)} | {"message": str(words)} | {"detail": str(words)}:
+            return words
+        case _:
+            return "" if body is None else str(body)
+
+
+def _delay(body: object) -> float | None:
+    """How long Google asks to wait: it says so in the body, not in a header."""
+    match body:
+        case {"error": {"details": list() as details}} | [{"error": {"details": list() as details}}, *_]:
+            return next((delay for detail in details if (delay := _seconds(detail)) is not None), None)
+        case _:
+            return None
+
+
+def _seconds(detail: Any) -> float | None:
+    told = detail.get("retryDelay") if isinstance(detail, dict) else None
+    match = _DELAY.match(told) if isinstance(told, str) else None
+    return float(match[1]) if match else None

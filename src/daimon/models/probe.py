@@ -1,0 +1,160 @@
+"""Does it work? One small call to a model, and the list of what its provider has.
+
+Both are for the owner who sets a model up, so a failure says what to change. A key goes to the address that it was given for and
+nowhere else: redirects are reported, not followed. It knows nothing of budgets; what a probe costs is in its answer.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from daimon.abi.errors import ProviderFailed
+from daimon.abi.message import Message, Role, Text
+from daimon.abi.model import Delta, Model, Reply, Request
+from daimon.abi.step import Sampling
+from daimon.models.endpoint import Endpoint
+from daimon.models.vendors import Shape
+
+if TYPE_CHECKING:
+    from httpx2 import Response
+
+SAY = "Say ok."
+FEW_TOKENS = 16
+CALL_S = 180.0
+"""A local model may have to be loaded first."""
+LIST_S = 15.0
+NOT_AN_API = "garbage"
+_CONTEXT_FIELDS = ("context_length", "max_model_len", "inputTokenLimit", "max_input_tokens", "max_context_length")
+"""What providers call it in their lists."""
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    reply: Reply
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    model: str
+    context_tokens: int | None = None
+
+
+async def call(model: Model, wait_s: float = CALL_S) -> Answer:
+    """One real call, as small as it gets. Raises ProviderFailed."""
+    request = Request((Message(Role.USER, (Text(SAY),)),), sampling=Sampling(max_output_tokens=FEW_TOKENS), thread="probe")
+    await model.profile()  # loads the libraries, which is no time of the model's
+    clock = asyncio.get_running_loop().time
+    started = clock()
+    try:
+        async with asyncio.timeout(wait_s):
+            reply = await _reply(model, request)
+    except TimeoutError:
+        raise ProviderFailed("timeout", f"{model.name} did not finish {FEW_TOKENS} tokens within {wait_s:g} s") from None
+    words = "".join(part.text for part in reply.parts if isinstance(part, Text))
+    return Answer(reply, words.strip(), clock() - started)
+
+
+async def _reply(model: Model, request: Request) -> Reply:
+    async for piece in model.stream(request):
+        match piece:
+            case Delta():
+                pass
+            case Reply():
+                return piece
+    raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete")
+
+
+async def models(endpoint: Endpoint, wait_s: float = LIST_S) -> tuple[Listed, ...]:
+    """What the provider says it has, the newest first where it says how old they are. Raises ProviderFailed."""
+    import httpx2  # not needed by those who only offer models
+
+    path, headers = _question(endpoint)
+    try:
+        async with httpx2.AsyncClient(timeout=wait_s, trust_env=not endpoint.is_near) as client, asyncio.timeout(wait_s):
+            answer = await client.get(f"{endpoint.address}{path}", headers=headers)
+    except (httpx2.TimeoutException, TimeoutError):
+        raise _failed("timeout", endpoint, f"did not answer within {wait_s:g} s; is the network up?") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        reason = str(error).strip() or type(error).__name__
+        raise _failed("unreachable", endpoint, f"cannot be reached ({reason[:_SHOWN]}); is the address right, and does it run?") from None
+    return _read(endpoint, answer)
+
+
+def _question(endpoint: Endpoint) -> tuple[str, Mapping[str, str]]:
+    key = endpoint.key or ("" if endpoint.served_by.needs_key else "none")  # servers that want no key are shown the same by the clients
+    shape: Shape = endpoint.served_by.shape
+    match shape:
+        case "openai":
+            return "/models", {"Authorization": f"Bearer {key}"} if key else {}
+        case "anthropic":
+            return "/v1/models?limit=1000", {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        case "google":
+            return "/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+
+
+def _read(endpoint: Endpoint, answer: "Response") -> tuple[Listed, ...]:
+    try:
+        said: JsonValue = answer.json()
+    except ValueError:
+        said = None
+    if answer.status_code in (401, 403) or _says_bad_key(said):
+        raise _failed("auth", endpoint, f"does not accept the key ({answer.status_code}); look at it once more, or make a new one there")
+    if answer.is_redirect:
+        raise _failed(NOT_AN_API, endpoint, f"sends us on to {answer.headers.get('location', 'another place')}; give that address instead")
+    if said is None or answer.status_code in (404, 405):
+        what = "a web page" if "html" in answer.headers.get("content-type", "") else f"status {answer.status_code}"
+        raise _failed(NOT_AN_API, endpoint, f"answers {_path(endpoint)} with {what}, not with a list of models; is the address right?")
+    if not answer.is_success:
+        raise _failed("rejected", endpoint, f"answered {answer.status_code}: {answer.text[:_SHOWN]}")
+    return _rows(endpoint, said)
+
+
+def _says_bad_key(said: JsonValue) -> bool:
+    """Google answers 400 to a wrong key."""
+    return isinstance(said, dict) and "API_KEY_INVALID" in str(said.get("error"))
+
+
+def _rows(endpoint: Endpoint, said: JsonValue) -> tuple[Listed, ...]:
+    rows = (said.get("data") or said.get("models")) if isinstance(said, dict) else None
+    if rows is None and isinstance(said, dict) and said.keys() & {"data", "models"}:
+        rows = []
+    if not isinstance(rows, list):
+        raise _failed(NOT_AN_API, endpoint, f"answers {_path(endpoint)}, but not with a list of models; is the address right?")
+    talking = [row for row in rows if isinstance(row, dict) and _talks(row)]
+    talking.sort(key=_age)
+    return tuple(Listed(name, _context(row)) for row in talking if (name := _name(row)))
+
+
+def _name(row: Mapping[str, JsonValue]) -> str:
+    name = row.get("id") or row.get("name")
+    return name.removeprefix("models/") if isinstance(name, str) else ""
+
+
+def _talks(row: Mapping[str, JsonValue]) -> bool:
+    methods = row.get("supportedGenerationMethods")
+    return not isinstance(methods, list) or "generateContent" in methods
+
+
+def _age(row: Mapping[str, JsonValue]) -> float:
+    created = row.get("created")
+    return -created if isinstance(created, int | float) else 0.0
+
+
+def _context(row: Mapping[str, JsonValue]) -> int | None:
+    return next((size for field in _CONTEXT_FIELDS if isinstance(size := row.get(field), int)), None)
+
+
+def _path(endpoint: Endpoint) -> str:
+    return urlsplit(endpoint.address).path + _question(endpoint)[0].partition("?")[0]
+
+
+def _failed(reason: str, endpoint: Endpoint, text: str) -> ProviderFailed:
+    safe = text.replace(endpoint.key, "***") if endpoint.key else text  # what a provider says may repeat it
+    return ProviderFailed(reason, f"{endpoint.served_by.title} at {endpoint.host} {safe}", is_lasting=reason != "timeout")

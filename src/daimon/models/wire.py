@@ -1,0 +1,91 @@
+"""The HTTP client of one endpoint, and the certainty that a call on it ends when nobody listens any more.
+
+Invariant: when `call` is left, in whatever way, the connection of that call is closed or free for the next one. Not every library
+closes what it opened when its stream is dropped half-way, so the responses are caught here as they begin. A call is opened by one
+task without anything else in between, which is how a response finds the call that it belongs to.
+
+Time is the kernel's: it waits for the first word and the next one, and closes the stream when they do not come. So here is no
+deadline but the one for connecting.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from daimon.models.endpoint import Endpoint
+from daimon.models.failures import moved, not_a_stream, web_page
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from httpx2 import AsyncClient, Request, Response
+
+T = TypeVar("T")
+
+_OK = 200
+
+
+@cache
+def certificates() -> "SSLContext":
+    """Whom to trust, read from disk once for all wires."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+class Wire:
+    """Making the first one blocks: certificates are read."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        import httpx2
+
+        self._endpoint = endpoint
+        self._opening: dict[asyncio.Task[object] | None, list[Response]] = {}
+        self.client: AsyncClient = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(None, connect=endpoint.connect_s),
+            event_hooks={"request": [self._limit], "response": [self._check, self._catch]},
+            trust_env=not endpoint.is_near,
+            verify=certificates(),
+        )
+
+    @asynccontextmanager
+    async def call(self, opening: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+        task = asyncio.current_task()
+        begun: list[Response] = []
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(_hang_up, begun)
+            self._opening[task] = begun
+            try:
+                answer = await stack.enter_async_context(opening)
+            finally:
+                del self._opening[task]
+            yield answer
+
+    async def close(self) -> None:
+        await self.client.aclose()
+
+    async def _limit(self, request: "Request") -> None:
+        """The libraries set deadlines of their own for each request; this takes them off again."""
+        connect_s = self._endpoint.connect_s
+        request.extensions = {**request.extensions, "timeout": {"connect": connect_s, "read": None, "write": None, "pool": None}}
+
+    async def _check(self, response: "Response") -> None:
+        """A stream of anything but events would be read as one without any. A redirect is not followed: the key was not given to others."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.is_redirect:
+            raise moved(self._endpoint, response.headers.get("location", ""))
+        if response.status_code == _OK and kind == "text/html":
+            raise web_page(self._endpoint)
+        if response.status_code == _OK and kind == "application/json":
+            raise not_a_stream(self._endpoint, kind)
+
+    async def _catch(self, response: "Response") -> None:
+        if (begun := self._opening.get(asyncio.current_task())) is not None:
+            begun.append(response)
+
+
+async def _hang_up(begun: "list[Response]") -> None:
+    for response in begun:
+        await response.aclose()

@@ -1,0 +1,369 @@
+"""Setting models up: all that `daimon model` does, without the screen.
+
+A model is an entry of `[models]` in daimon.toml, a place in `model.use`, and mostly a key in keys.toml. The key is written first and
+taken back if the settings cannot be, so that no entry ever waits for a key that is not there. Keys leave this module in one
+direction only: to the provider that they belong to.
+"""
+
+import difflib
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from daimon import config, settings_file
+from daimon.abi.errors import BadInput, DaimonError, NotFound, ProviderFailed
+from daimon.abi.ids import BlobHash
+from daimon.abi.money import MILLION, Price, Usage
+from daimon.endpoints import endpoint_for, price_of
+from daimon.machine.keys import FROM_ENVIRONMENT as FROM_ENVIRONMENT
+from daimon.machine.keys import Keys
+from daimon.machine.keys import usable as usable
+from daimon.models import found, prices, probe
+from daimon.models.advice import advised
+from daimon.models.endpoint import Endpoint
+from daimon.models.probe import Answer as Answer
+from daimon.models.vendors import VENDORS as VENDORS
+from daimon.models.vendors import Vendor as Vendor
+
+REFLEX = "reflex"
+Place = Literal["usual", "first", "last", "none"]
+"""Where in `model.use`. Usual: in front of the others, behind `reflex`."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PLAIN = re.compile(r"[\w./:@+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model that is to be set up."""
+
+    name: str
+    entry: config.ModelEntry
+    key: str | None = field(default=None, repr=False)
+    """What the provider is shown."""
+    is_new_key: bool = False
+    """It is to be kept in keys.toml."""
+    remark: str = ""
+    """Kept as a comment in daimon.toml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    keys: tuple[found.Key, ...]
+    servers: tuple[found.Server, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Dollars a million tokens, as a list shows them: of a short call, where a long one costs more."""
+
+    price: Price
+
+    @property
+    def input(self) -> str:
+        return _short(self.price, Usage(input_tokens=1_000))
+
+    @property
+    def output(self) -> str:
+        return _short(self.price, Usage(output_tokens=1_000))
+
+    def __str__(self) -> str:
+        return "free" if self.price.source == "free" else f"${self.input} in, ${self.output} out"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A model of a provider's own list."""
+
+    model: str
+    context_tokens: int | None
+    rate: Rate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model that is set up, or one in use that nobody had to set up."""
+
+    name: str
+    place: int | None
+    """In the order of use, from 1; None: not in use."""
+    vendor: str
+    model: str = ""
+    address: str = ""
+    rate: Rate | None = None
+    context_tokens: int | None = None
+    is_local: bool = True
+    key: str = ""
+    """Where it is; empty: none is needed, or none is there."""
+    lacks_key: bool = False
+
+
+class Setup:
+    """The models of one home."""
+
+    def __init__(self, home: config.Home, environment: Mapping[str, str]) -> None:
+        self.home = home
+        self.settings = config.load(home.config, {})
+        """What the file says: variables of the environment are not to be written into it."""
+        self._environment = environment
+        self._keys = Keys(home.keys)
+
+    async def found(self) -> Found:
+        return await look(self._environment)
+
+    def key(self, name: str) -> str | None:
+        return self._keys.resolve(name, self._environment)
+
+    def entry(self, name: str) -> config.ModelEntry:
+        if name in self.settings.models:
+            return self.settings.models[name]
+        raise NotFound(f"no model is called {name!r}{_nearest(name, self.settings.models)}; `daimon model list` shows all")
+
+    def wanted(self, name: str) -> Wanted:
+        """One that is set up already."""
+        entry = self.entry(name)
+        return Wanted(name, entry, self.key(entry.key or entry.vendor))
+
+    def at(self, text: str) -> Wanted:
+        """The provider of a model that is set up, or a vendor by itself."""
+        if text in self.settings.models:
+            return self.wanted(text)
+        vendor = vendor_of(text)
+        variable = self.variable_of(vendor)
+        key = self.key(vendor.name) or (self.key(f"{FROM_ENVIRONMENT}{variable}") if variable else None)
+        return Wanted(vendor.name, config.ModelEntry(vendor=vendor.name, model=""), key)
+
+    def variable_of(self, vendor: Vendor) -> str | None:
+        """The variable of the environment that holds this vendor's key, if there is one."""
+        return next((key.variable for key in found.keys(self._environment) if key.vendor == vendor.name), None)
+
+    def address_of(self, vendor: Vendor) -> str | None:
+        """Where the owner's variables say that the vendor's server of this machine is. None: where it usually is."""
+        here = next((place for place in found.places(self._environment) if place.vendor == vendor.name), None)
+        return None if here is None or here.url == vendor.base_url else here.url
+
+    def rows(self) -> tuple[Row, ...]:
+        use, own = self.settings.model.use, self.settings.models
+        others = [Row(name, n, "built in" if name == REFLEX else "extension") for n, name in enumerate(use, 1) if name not in own]
+        rows = [self._row(name, use.index(name) + 1 if name in use else None) for name in own]
+        return tuple(sorted([*others, *rows], key=lambda row: (row.place is None, row.place, row.name)))
+
+    def _row(self, name: str, place: int | None) -> Row:
+        wanted = self.wanted(name)
+        entry, endpoint = wanted.entry, _endpoint(wanted)
+        return Row(
+            name,
+            place,
+            entry.vendor,
+            entry.model,
+            endpoint.host,
+            rate_of(entry),
+            entry.context_tokens or prices.context_tokens(entry.vendor, entry.model),
+            endpoint.stays_home,
+            (entry.key or entry.vendor) if wanted.key else "",
+            wanted.key is None and endpoint.served_by.needs_key,
+        )
+
+    async def offers(self, wanted: Wanted) -> tuple[Offer, ...]:
+        """The provider's own list. Raises ProviderFailed."""
+        endpoint = _endpoint(wanted)
+        try:
+            listed = await probe.models(endpoint)
+        except ProviderFailed as failed:
+            raise await advised(failed, endpoint) from None
+        return tuple(Offer(row.model, row.context_tokens, rate_of(_of(wanted, row.model))) for row in listed)
+
+    async def test(self, wanted: Wanted) -> Answer:
+        """One small call. Raises ProviderFailed, with what to do about it where that can be found out."""
+        from daimon.models.provider import ProviderModel
+
+        endpoint = replace(_endpoint(wanted), thinking=None)  # there is no room for thoughts in a few tokens
+        model = ProviderModel(endpoint, _NoBlobs())
+        try:
+            return await probe.call(model)
+        except ProviderFailed as failed:
+            raise await advised(failed, endpoint) from None
+        finally:
+            await model.close()
+
+    def add(self, wanted: Wanted, place: Place) -> None:
+        """Key first, then the entry and its place in one step. Raises Misconfigured, and then nothing has changed."""
+        self.home.ensure()
+        name = wanted.entry.key or wanted.entry.vendor
+        before = self._keys.get(name) if wanted.is_new_key else None
+        if wanted.is_new_key and wanted.key is not None:
+            self._keys.put(name, wanted.key)
+        order = placed(self.settings.model.use, wanted.name, place)
+        try:
+            self._edit(settings_file.use_models(order), settings_file.put_model(wanted.name, wanted.entry, wanted.remark))
+        except DaimonError:
+            if wanted.is_new_key:
+                self._put_back(name, before)
+            raise
+
+    def _put_back(self, name: str, before: str | None) -> None:
+        if before is None:
+            self._keys.remove(name)
+        else:
+            self._keys.put(name, before)
+
+    def use(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name != REFLEX and not self.settings.extensions:
+                self.entry(name)
+        if len(set(names)) != len(names):
+            raise BadInput(f"a name stands twice in {' '.join(names)}")
+        self._edit(settings_file.use_models(names))
+
+    def price(self, name: str, price: config.Price | Literal["library", "free", "unknown"]) -> None:
+        entry = self.entry(name)
+        said = config.ModelEntry(vendor=entry.vendor, model=entry.model, price=price)
+        self._edit(settings_file.put_model(name, said))
+
+    def remove(self, name: str) -> str:
+        """Returns the name of the key that went with it; empty: none did."""
+        entry = self.entry(name)
+        if routes := [n for n, route in enumerate(self.settings.routes, 1) if name in route.use]:
+            raise BadInput(f"route {routes[0]} of [[routes]] uses {name}; change that in {self.home.config} first")
+        order = tuple(other for other in self.settings.model.use if other != name) or (REFLEX,)
+        key = entry.key or entry.vendor
+        is_kept = self._keys.get(key) is not None
+        self._edit(settings_file.use_models(order), settings_file.drop_model(name))
+        is_shared = key in {other.key or other.vendor for other in self.settings.models.values()}
+        if is_shared or not is_kept:
+            return ""
+        self._keys.remove(key)
+        return key
+
+    def _edit(self, *changes: settings_file.Change) -> None:
+        self.settings = settings_file.edit(self.home.config, *changes)
+
+    def free_name(self, model: str) -> str:
+        """A short name for a model that no other has."""
+        last = model.rpartition("/")[2].removesuffix(":latest")
+        base = re.sub(r"[^a-z0-9.]+", "-", last.lower()).strip("-.")[:40] or "model"
+        taken = {REFLEX, *self.settings.models}
+        return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}-{n}") not in taken)
+
+    def check_name(self, name: str, vendor: str, model: str) -> None:
+        """A name may be taken by the same model of the same vendor: then it is set up anew."""
+        if not _NAME.fullmatch(name):
+            raise BadInput(f"{name!r} cannot be a name; use letters, digits, '-', '_' and '.'")
+        if name == REFLEX:
+            raise BadInput(f"{REFLEX} is the model that is built in; choose another name")
+        old = self.settings.models.get(name)
+        if old is not None and (old.vendor, old.model) != (vendor, model):
+            raise BadInput(f"{name} is {old.vendor} {old.model} already; choose another name, or `daimon model remove {name}` first")
+
+    def key_name(self, entry: config.ModelEntry, name: str, key: str) -> str:
+        """Where a new key is kept: under the vendor's name, unless that one is another, or goes to another address.
+
+        A model that is set up anew gets its new key where the old one was.
+        """
+        old = self.settings.models.get(name)
+        if old is not None and not (old.key or "").startswith(FROM_ENVIRONMENT):
+            return old.key or old.vendor
+        is_free = self._keys.get(entry.vendor) in (None, key)
+        return entry.vendor if is_free and is_vendors_own(entry) else name
+
+
+async def look(environment: Mapping[str, str]) -> Found:
+    return Found(found.keys(environment), await found.servers(found.places(environment)))
+
+
+async def offers(home: config.Home, settings: config.Settings, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Lines for an owner who has no model yet: what is here, and the command that sets it up."""
+    if settings.models or set(settings.model.use) != {REFLEX}:
+        return []
+    here = await look(environment)
+    is_usual = home.path == Path.home() / ".daimon"  # the variable that names another may not be set where the command is typed
+    command = "daimon model add" if is_usual else f"daimon model add --home {shlex.quote(str(home.path))}"
+    keys = [f"found  {key.variable} in the environment: {command} --vendor {key.vendor} --key-env {key.variable}" for key in here.keys]
+    servers = [f"found  {VENDORS[server.vendor].title} at {server.base_url}: {command} {_flags(server)}" for server in here.servers]
+    return keys + servers
+
+
+def _flags(server: found.Server) -> str:
+    """Names come from whoever listens there: only plain ones are put into a command."""
+    model = next((f" --model {name}" for name in server.models if _PLAIN.fullmatch(name)), "")
+    place = "" if server.base_url == VENDORS[server.vendor].base_url else f" --base-url {server.base_url}"
+    return f"--vendor {server.vendor}{place}{model}"
+
+
+def vendor_of(name: str) -> Vendor:
+    found_vendor = VENDORS.get(name.strip().lower())
+    if found_vendor is None:
+        raise BadInput(f"there is no vendor {name!r}{_nearest(name.lower(), VENDORS)}; known are {', '.join(VENDORS)}")
+    return found_vendor
+
+
+def rate_of(entry: config.ModelEntry) -> Rate | None:
+    """None: nobody knows."""
+    price = price_of(entry)
+    if price == "library":
+        known = prices.find(entry.vendor, entry.model)
+        return None if known is None else Rate(known)
+    return None if price == "unknown" else Rate(price)
+
+
+def is_at_home(entry: config.ModelEntry) -> bool:
+    return _endpoint(Wanted("", entry)).stays_home
+
+
+def is_near(entry: config.ModelEntry) -> bool:
+    return _endpoint(Wanted("", entry)).is_near
+
+
+def is_vendors_own(entry: config.ModelEntry) -> bool:
+    """Does the address belong to whom the vendor's key is for?"""
+    usual = VENDORS[entry.vendor].base_url
+    return entry.base_url is None or (usual is not None and urlsplit(entry.base_url).netloc == urlsplit(usual).netloc)
+
+
+def placed(use: Sequence[str], name: str, place: Place) -> tuple[str, ...]:
+    """The order of use with this name in it. One that has its place keeps it, unless another is asked for."""
+    others = [other for other in use if other != name]
+    match place:
+        case "first":
+            return (name, *others)
+        case "last":
+            return (*others, name)
+        case "none":
+            return tuple(use)
+        case "usual" if name in use:
+            return tuple(use)
+        case "usual":
+            behind = others.index(REFLEX) + 1 if REFLEX in others else 0
+            return (*others[:behind], name, *others[behind:])
+
+
+def _endpoint(wanted: Wanted) -> Endpoint:
+    return endpoint_for(wanted.name, wanted.entry, wanted.key, probe.FEW_TOKENS)
+
+
+def _of(wanted: Wanted, model: str) -> config.ModelEntry:
+    return wanted.entry.model_copy(update={"model": model, "price": "library"})
+
+
+def _nearest(name: str, names: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _short(price: Price, usage: Usage) -> str:
+    whole = price.cost(usage) * MILLION / (usage.input_tokens + usage.output_tokens)
+    return f"{whole:.2f}" if whole == round(whole, 2) else f"{whole.normalize():f}"
+
+
+class _NoBlobs:
+    """A probe carries no image."""
+
+    async def put(self, data: bytes) -> BlobHash:
+        raise NotFound("a probe keeps nothing")
+
+    async def get(self, blob: BlobHash) -> bytes:
+        raise NotFound("a probe has no images")

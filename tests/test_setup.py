@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.models.website import HOST
+
+from daimon import config, setup
+from daimon.abi.errors import BadInput
+from daimon.machine.home import Home
+from daimon.setup import Place, Setup, placed
+from daimon.testing.provider.server import ProviderServer
+
+NOBODY = f"{HOST}:1"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "my home")
+
+
+async def offers(home: Home, settings: config.Settings, environment: dict[str, str]) -> list[str]:
+    with anyio.fail_after(10):
+        return [line for line in await setup.offers(home, settings, environment) if "API_KEY" in line or "Ollama" in line]
+
+
+async def test_an_owner_without_a_model_is_told_what_is_here_and_how_to_take_it(home: Home) -> None:
+    async with ProviderServer(models=("bad; name", "llama3.2:latest")) as server:
+        environment = {"ANTHROPIC_API_KEY": "sk-secret", "OLLAMA_HOST": server.url}
+        lines = await offers(home, config.Settings(), environment)
+    command, url = f"daimon model add --home '{home.path}'", f"{server.url}/v1"
+    assert lines == [
+        f"found  ANTHROPIC_API_KEY in the environment: {command} --vendor anthropic --key-env ANTHROPIC_API_KEY",
+        f"found  Ollama at {url}: {command} --vendor ollama --base-url {url} --model llama3.2:latest",
+    ]
+
+
+async def test_an_owner_with_a_model_is_left_alone(home: Home) -> None:
+    environment = {"ANTHROPIC_API_KEY": "sk-secret", "OLLAMA_HOST": NOBODY}
+    used = config.Settings(model=config.Model(use=("reflex", "mine")))
+    entry = config.ModelEntry(vendor="ollama", model="m")
+    assert await offers(home, used, environment) == []
+    assert await offers(home, config.Settings(models={"mine": entry}), environment) == []
+    assert len(await offers(home, config.Settings(), environment)) == 1
+
+
+@pytest.mark.parametrize(
+    ("use", "place", "order"),
+    [
+        (("reflex",), "usual", ("reflex", "new")),
+        (("reflex", "a"), "usual", ("reflex", "new", "a")),
+        (("a", "b"), "usual", ("new", "a", "b")),
+        (("a", "reflex"), "usual", ("a", "reflex", "new")),
+        (("reflex", "a", "new"), "usual", ("reflex", "a", "new")),
+        (("reflex", "a"), "first", ("new", "reflex", "a")),
+        (("reflex", "new", "a"), "last", ("reflex", "a", "new")),
+        (("reflex", "a"), "none", ("reflex", "a")),
+    ],
+)
+def test_a_new_model_takes_its_place(use: tuple[str, ...], place: Place, order: tuple[str, ...]) -> None:
+    assert placed(use, "new", place) == order
+
+
+def test_a_name_is_made_from_the_model_and_is_free(home: Home) -> None:
+    opened = Setup(home, {})
+    assert opened.free_name("anthropic/claude-sonnet-5.5") == "claude-sonnet-5.5"
+    assert opened.free_name("Llama3.2:latest") == "llama3.2"
+    assert opened.free_name("reflex") == "reflex-2"
+    assert opened.free_name("漢字") == "model"
+
+
+@pytest.mark.parametrize("name", ["reflex", "", "a b", "a,b", "../x", "-x", "x" * 65])
+def test_a_name_that_would_not_do_is_refused(home: Home, name: str) -> None:
+    with pytest.raises(BadInput):
+        Setup(home, {}).check_name(name, "ollama", "m")
