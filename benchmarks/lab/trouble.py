@@ -114,8 +114,12 @@ def text_of(reply: Body) -> str:
     return "".join(part["text"] for part in reply["parts"] if part["kind"] == "text")
 
 
-def _problem(*codes: str, kind: tuple[Kind, ...], **more: Any) -> tuple[Line, tuple[Kind, ...], Named]:
-    return Line(fault=Fault("", **more)), kind, failed_as(*codes)
+_Row = tuple[Line, tuple[Kind, ...], Named]
+
+
+def _problem(*codes: str, kinds: tuple[Kind, ...]) -> _Row:
+    """It fails with one of these codes, and says nothing of its own."""
+    return Line(), kinds, failed_as(*codes)
 
 
 _CALL = Call("remember", {"text": NOTE})
@@ -124,25 +128,25 @@ _ANSWERED = Line(text=ANSWER)
 _CALLED = Line(calls=(_CALL,))
 _SAYING = Line(text=WORDS)
 _CUT = Fault("", after=4)
-
-_FAULTS: dict[str, tuple[Line, tuple[Kind, ...], Named]] = {
-    "401": _problem("auth", kind=(LASTING,)),
-    "402": _problem("payment", kind=(LASTING,)),
-    "credits": _problem("payment", kind=(LASTING,)),
-    "403": _problem("auth", kind=(LASTING,)),
-    "404": _problem("not_found", kind=(LASTING,)),
-    "408": _problem("timeout", kind=(PASSING,)),
-    "413": _problem("too_long", kind=(LASTING,)),
-    "too_long": _problem("too_long", kind=(LASTING,)),
-    "429": _problem("rate", kind=(PASSING,)),
-    "quota": _problem("payment", "rate", kind=(LASTING, PASSING)),  # Google's comes back tomorrow, the others want money
-    "500": _problem("server", kind=(PASSING,)),
-    "502_html": _problem("server", kind=(PASSING,)),
-    "503": _problem("overloaded", kind=(PASSING,)),
-    "529": _problem("overloaded", kind=(PASSING,)),
-    "wrong_content_type": _problem("garbage", kind=(LASTING,)),
-    "refuse_connection": _problem("cut", "unreachable", kind=(PASSING,)),
-    "hang": _problem("timeout", kind=(PASSING,)),
+"""Without its name, which is filled in from the table."""
+_FAULTS: dict[str, _Row] = {
+    "401": _problem("auth", kinds=(LASTING,)),
+    "402": _problem("payment", kinds=(LASTING,)),
+    "credits": _problem("payment", kinds=(LASTING,)),
+    "403": _problem("auth", kinds=(LASTING,)),
+    "404": _problem("not_found", kinds=(LASTING,)),
+    "408": _problem("timeout", kinds=(PASSING,)),
+    "413": _problem("too_long", kinds=(LASTING,)),
+    "too_long": _problem("too_long", kinds=(LASTING,)),
+    "429": _problem("rate", kinds=(PASSING,)),
+    "quota": _problem("payment", "rate", kinds=(LASTING, PASSING)),  # Google's comes back tomorrow, the others want money
+    "500": _problem("server", kinds=(PASSING,)),
+    "502_html": _problem("server", kinds=(PASSING,)),
+    "503": _problem("overloaded", kinds=(PASSING,)),
+    "529": _problem("overloaded", kinds=(PASSING,)),
+    "wrong_content_type": _problem("garbage", kinds=(LASTING,)),
+    "refuse_connection": _problem("cut", "unreachable", kinds=(PASSING,)),
+    "hang": _problem("timeout", kinds=(PASSING,)),
     "slow_first_byte": (replace(_SPOKEN, fault=Fault("", delay_s=3 * SHORT_S)), (PASSING,), failed_as("timeout")),
     "stall": (replace(_SPOKEN, fault=_CUT), (PASSING,), failed_as("timeout")),
     "cut": (replace(_SPOKEN, fault=_CUT), (PASSING,), failed_as("cut")),

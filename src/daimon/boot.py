@@ -129,7 +129,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart)
 
         await journal.reconsider(mind.brain.budget.limits)
-        api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts))
+        api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts, mind.warm))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)

@@ -4,14 +4,16 @@ A change swaps the parts of the running `Brain` one for one. A call under way en
 closed only at the end.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from daimon import config, endpoints
 from daimon.abi.codec import fingerprint
-from daimon.abi.errors import Misconfigured
+from daimon.abi.errors import Misconfigured, ProviderFailed
 from daimon.abi.model import Model
 from daimon.abi.money import Limit, Scope
 from daimon.abi.ports import Clock, Random, Store
@@ -40,6 +42,7 @@ class Mind:
     settings: config.Settings
     brain: Brain = field(init=False)
     _made: list[ProviderModel] = field(default_factory=list)
+    _warming: "asyncio.Future[None] | None" = None
 
     def __post_init__(self) -> None:
         self.brain = self._brain(self.settings)
@@ -60,7 +63,15 @@ class Mind:
         self.settings = settings
         return tuple(sorted(changed - CHANGEABLE))
 
+    def warm(self) -> None:
+        """Somebody is about to say something: what the first model needs is loaded meanwhile."""
+        wanted = next((model for model in reversed(self._made) if model.name in self.settings.model.use), None)
+        if wanted is not None and self._warming is None:
+            self._warming = asyncio.ensure_future(_load(wanted))
+
     async def close(self) -> None:
+        if self._warming is not None:
+            await asyncio.wait({self._warming})
         for model in self._made:
             await model.close()
 
@@ -83,6 +94,11 @@ class Mind:
         made = [ProviderModel(endpoints.endpoint_of(name, settings, keys, os.environ), self.store) for name in settings.models]
         self._made += made
         return {REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,)), **self.kit.models, **{model.name: model for model in made}}
+
+
+async def _load(model: ProviderModel) -> None:
+    with suppress(ProviderFailed):  # whoever asks it hears the same
+        await model.profile()
 
 
 def budget_of(settings: config.Settings) -> Budget:

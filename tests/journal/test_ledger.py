@@ -55,7 +55,6 @@ class TestMemoryLedger(LedgerContract):
         yield MemoryJournal(clock, CountingIds())
 
 
-@pytest.mark.xfail(reason="a Short does not say how much of its limit was raised, so a raise that it does not know of counts against it")
 @pytest.mark.parametrize("contract", [TestSqliteLedger, TestMemoryLedger])
 async def test_a_raise_between_the_refusal_and_the_park_is_not_lost(contract: type[LedgerContract]) -> None:
     async with contract().desk() as desk:

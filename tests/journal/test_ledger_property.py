@@ -158,8 +158,6 @@ class Table:
 
     async def allow_more(self, play: Play) -> None:
         account, more = self.pick(*ACCOUNTS), Amount(self.pick(0, 30), self.pick(3, 0, 8) * LEAST)
-        if any(other.refused is not None and _key(other.refused.account) == _key(account) for other in self.plays):
-            return  # see test_a_raise_between_the_refusal_and_the_park_is_not_lost
         await self.write(play, Raised(account.scope, account.key, more, OWNER))
         before = self.raised[_key(account)]
         self.raised[_key(account)] = Amount(before.tokens + more.tokens, _known(before) + _known(more))

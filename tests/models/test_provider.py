@@ -96,24 +96,22 @@ async def test_images_go_out_as_bytes(vendor):
     picture = Image(await shelf.put(b"\x89PNG picture"), "image/png", "a cat")
     async with served(Line(text="A cat."), vendor=vendor, shelf=shelf) as (model, seen):
         request = Request((Message(Role.USER, (Text("What is this?"), picture)),))
-        assert model.objection(request) == ""
         await ask(model, *request.messages)
         assert b"iVBORyBwaWN0dXJl" in seen[0].body
 
 
-async def test_a_model_without_eyes_objects_and_is_told_what_it_cannot_see():
+async def test_a_model_without_eyes_says_so_and_is_told_what_it_cannot_see():
     picture = Image(await Shelf().put(b"picture"), "image/png", "a cat")
     async with served(Line(text="I see."), vendor="compatible") as (model, seen):
         request = Request((Message(Role.USER, (Text("What is this?"), picture)),))
-        assert model.objection(request) == "mine cannot see images"
+        assert not (await model.profile()).has_images
         await ask(model, *request.messages)
         assert b"[image, image/png: a cat]" in seen[0].body
 
 
-async def test_a_model_without_tools_objects_and_gets_none():
+async def test_a_model_without_tools_says_so_and_gets_none():
     async with served(Line(text="Fine."), vendor="compatible", has_tools=False) as (model, seen):
-        assert model.objection(Request(HELLO, (SEARCH,))) == "mine cannot use tools"
-        assert model.objection(Request(HELLO)) == ""
+        assert not (await model.profile()).has_tools
         await ask(model, tools=(SEARCH,))
         assert "tools" not in seen[0].json
 

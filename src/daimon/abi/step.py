@@ -183,6 +183,8 @@ class Short:
     """Set aside by calls under way; it may come back."""
     needed: Amount
     why: Literal["reached", "held", "unknown_price"]
+    more: Amount = Amount()
+    """Of the limit: what was raised so far."""
     asked: TurnId | None = None
     """Another turn that met the same limit and asks the owner already."""
     kind: Literal["short"] = "short"

@@ -63,6 +63,8 @@ class Parts:
     reload: Callable[[], Awaitable[Reloaded]]
     accounts: Callable[[], tuple[Account, ...]]
     """Those of today and this month."""
+    warm: Callable[[], None]
+    """Somebody listens, so somebody will speak."""
 
 
 class Api:
@@ -198,6 +200,7 @@ class Api:
         return _json(Reloaded, await self._parts.reload())
 
     async def _feed(self, request: Request) -> Response:
+        self._parts.warm()
         return StreamingResponse(self._updates(request.query_params.get("conversation")), media_type="application/x-ndjson")
 
     async def _updates(self, conversation: str | None) -> AsyncIterator[bytes]:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 
@@ -68,7 +68,7 @@ def settle(db: apsw.Connection, now: Now, step: Step, body: Settled) -> None:
 
 def fell_short(db: apsw.Connection, now: Now, step: Step, body: Short) -> None:
     """Whoever is refused by the same account again keeps its place."""
-    account, found = body.account, _purse(db, step.space, (body.account.scope, body.account.key))
+    account, more = body.account, body.more
     most_tokens, most_cost = account.limit.tokens, units(account.limit.cost)
     before = db.execute("SELECT scope, key, since FROM shortages WHERE turn = ?", (step.turn,)).get
     has_moved = before is not None and before[:2] != (account.scope, account.key)
@@ -77,7 +77,8 @@ def fell_short(db: apsw.Connection, now: Now, step: Step, body: Short) -> None:
         (
             step.turn, step.space, account.scope, account.key, micros(step.at) if before is None or has_moved else before[2],
             body.why != "held" and body.asked is None, body.needed.tokens, units(body.needed.cost),
-            None if most_tokens is None else most_tokens - found.more_tokens, None if most_cost is None else most_cost - found.more_cost,
+            None if most_tokens is None else most_tokens - more.tokens,
+            None if most_cost is None else most_cost - (units(more.cost) or 0),
         ),
     )  # fmt: skip
     if before is not None and has_moved:
@@ -203,7 +204,7 @@ def _short(db: apsw.Connection, step: Step, body: Reserved, account: Account) ->
     tokens = None if limit.tokens is None else limit.tokens + found.more_tokens - need.tokens
     cost = None if limit.cost is None else (units(limit.cost) or 0) + found.more_cost - (units(need.cost) or 0)
     if cost is not None and need.cost is None:
-        why = "unknown_price"
+        why: Literal["reached", "held", "unknown_price"] = "unknown_price"
     elif (tokens is not None and found.tokens > tokens) or (cost is not None and found.cost > cost):
         why = "reached"
     elif (tokens is not None and found.tokens + found.held_tokens > tokens) or (cost is not None and found.cost + found.held_cost > cost):
@@ -214,8 +215,8 @@ def _short(db: apsw.Connection, step: Step, body: Reserved, account: Account) ->
         "SELECT turn FROM shortages WHERE space = ? AND scope = ? AND key = ? AND is_asking AND turn <> ? ORDER BY since, turn LIMIT 1",
         (step.space, account.scope, account.key, step.turn),
     ).get
-    balance = _balance(db, step.space, account)
-    return Short(body.model, balance.account, balance.spent, balance.held, need, why, None if asked is None else TurnId(asked))  # type: ignore[arg-type]
+    balance, more = _balance(db, step.space, account), Amount(found.more_tokens, money(found.more_cost))
+    return Short(body.model, balance.account, balance.spent, balance.held, need, why, more, None if asked is None else TurnId(asked))
 
 
 def _settle(db: apsw.Connection, now: Now, call: tuple[TurnId, int], usage: Usage, how: str) -> None:

@@ -66,10 +66,12 @@ def _of_tool(tool: Manifest) -> int:
 
 def _of_part(part: Part) -> int:
     match part:
-        case Text(text) | Reasoning(text=text):
+        case Text(text):
             return len(text.encode())
-        case ToolCall(call=call, tool=tool, arguments=arguments):
-            return PER_MESSAGE + len(call) + len(tool) + len(json.dumps(arguments).encode())
+        case Reasoning(text=text, signature=signature):
+            return len(text.encode()) + len(signature or "")
+        case ToolCall(call=call, tool=tool, arguments=arguments, signature=signature):
+            return PER_MESSAGE + len(call) + len(tool) + len(json.dumps(arguments).encode()) + len(signature or "")
         case ToolResult(parts=parts):
             return PER_MESSAGE + sum(_of_part(inner) for inner in parts)
         case File(size=size):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider
 
 _FREE = ":free"
+NEWEST_ON = {"0.2.1": "2026-11-15"}
+"""The library does not say of when its prices are. Of the release that is pinned: the day on which it was the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,13 @@ def find(vendor: str, model: str) -> LibraryPrice | None:
     known = _look_up(vendor, model)
     if known is None:
         return None
-    price = LibraryPrice(known[0].id, model, f"genai-prices {genai_prices.__version__}")
+    price = LibraryPrice(known[0].id, model, source(genai_prices.__version__))
     is_priced = all(price.cost(usage) > 0 for usage in (Usage(input_tokens=1_000), Usage(output_tokens=1_000)))
     return price if is_priced or model.endswith(_FREE) else None
+
+
+def source(version: str) -> str:
+    return f"genai-prices {version}" + (f", {NEWEST_ON[version]}" if version in NEWEST_ON else "")
 
 
 def context_tokens(vendor: str, model: str) -> int | None:

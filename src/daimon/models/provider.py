@@ -11,7 +11,6 @@ Invariant: whoever closes the stream closes the connection, and whatever goes wr
 import asyncio
 from collections.abc import AsyncIterator
 
-from daimon.abi.message import Image, Message, ToolResult
 from daimon.abi.model import Delta, Profile, Reply, Request
 from daimon.abi.ports import Store
 from daimon.models.asking import settings
@@ -49,10 +48,6 @@ class ProviderModel:
         )
 
     def objection(self, request: Request) -> str:
-        if request.tools and not self._endpoint.has_tools:
-            return f"{self.name} cannot use tools"
-        if not self._endpoint.takes_images and any(_has_image(message) for message in request.messages):
-            return f"{self.name} cannot see images"
         return ""
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
@@ -93,8 +88,3 @@ class ProviderModel:
             if self._library is None:
                 self._library = await asyncio.to_thread(build, self._endpoint)
             return self._library
-
-
-def _has_image(message: Message) -> bool:
-    parts = [inner for part in message.parts for inner in (part.parts if isinstance(part, ToolResult) else (part,))]
-    return any(isinstance(part, Image) for part in parts)

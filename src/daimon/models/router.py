@@ -49,6 +49,8 @@ class _Search:
     rule: Rule
     passed_over: dict[str, str] = field(default_factory=dict)
     waits: dict[str, float] = field(default_factory=dict)
+    poor: dict[str, Profile] = field(default_factory=dict)
+    """Who could answer, but not with all that the request has: without tools, without seeing the images."""
 
 
 class ListRouter:
@@ -68,13 +70,16 @@ class ListRouter:
             profile = await self._profile(self._models[name], search)
             if profile is not None and self._is_free(name, profile, search):
                 return self._choose(name, profile, search)
+        for name, profile in search.poor.items():
+            if self._is_free(name, profile, search):
+                return self._choose(name, profile, search)
         if search.waits:
             soonest = min(search.waits, key=lambda name: search.waits[name])
             return Later(search.waits[soonest], _all(search.passed_over))
         raise ProviderFailed("no_model", _all(search.passed_over), is_lasting=True)
 
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
-        breaker = self._breaker(choice.profile.provider)
+        breaker = self._breaker(choice.model.name, choice.profile)
         if failed is None:
             breaker.succeeded()
         elif failed.is_lasting or failed.reason in OURS:
@@ -92,14 +97,16 @@ class ListRouter:
         except Exception as bug:  # noqa: BLE001 - a model may be an extension's own
             reason, profile = f"it raised {type(bug).__name__}: {bug}", None
         if profile is not None:
-            reason = _unfit(profile, search.task) or _forbidden(profile, search)
+            reason = _too_long(profile, search.task) or _forbidden(profile, search)
+            if not reason and (reason := _lacks(profile, search.task)):
+                search.poor[model.name] = profile
         if reason:
             search.passed_over[model.name] = reason
             return None
         return profile
 
     def _is_free(self, name: str, profile: Profile, search: _Search) -> bool:
-        breaker = self._breaker(profile.provider)
+        breaker = self._breaker(name, profile)
         wait, reason = breaker.wait_s(), breaker.reason
         if wait <= 0 and name in self._paces:
             wait, reason = self._paces[name].wait_s(), f"{name} may be asked {self._paces[name].per_minute} times a minute (per_minute)"
@@ -109,16 +116,19 @@ class ListRouter:
         return wait <= 0
 
     def _choose(self, name: str, profile: Profile, search: _Search) -> Choice:
-        self._breaker(profile.provider).asking()
+        self._breaker(name, profile).asking()
         if name in self._paces:
             self._paces[name].take()
         task, rule = search.task, search.rule
         reason = "it answered last in this turn" if name == task.last_model else "the first that can and may"
+        reason = f"nobody else can, though {search.passed_over[name]}" if name in search.poor else reason
         cost = worst(profile.price, task.input_tokens, profile.max_output_tokens).cost if profile.is_metered else Decimal(0)
         routed = Routed(name, "list", reason, rule.use, passed_over=dict(search.passed_over), predicted_cost=cost)
         return Choice(self._models[name], profile, routed)
 
-    def _breaker(self, provider: str) -> Breaker:
+    def _breaker(self, name: str, profile: Profile) -> Breaker:
+        """Models of one provider share it; those inside Daimon have nobody to share it with."""
+        provider = profile.provider if profile.is_metered else name
         if provider not in self._breakers:
             self._breakers[provider] = Breaker(self._clock, self._random)
         return self._breakers[provider]
@@ -153,12 +163,16 @@ def _failed_before(model: Model, task: Task) -> str:
     return ""
 
 
-def _unfit(profile: Profile, task: Task) -> str:
+def _lacks(profile: Profile, task: Task) -> str:
     """What the request needs and the model has not."""
     if task.request.tools and not profile.has_tools:
         return "it cannot use tools"
     if not profile.has_images and any(map(_has_image, _newest(task.request.messages))):
         return "it cannot see images"
+    return ""
+
+
+def _too_long(profile: Profile, task: Task) -> str:
     room = profile.context_tokens
     if room is not None and task.input_tokens // BYTES_PER_TOKEN + profile.max_output_tokens > room:
         return f"the request is too long for it: {room:,} tokens is all it reads"

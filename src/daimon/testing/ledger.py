@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from daimon.abi.errors import OverBudget
 from daimon.abi.ids import TurnId
@@ -103,7 +103,7 @@ class MemoryLedger:
 
     def _fall_short(self, step: Step, short: Short) -> None:
         account, before = short.account, self.shortages.get(step.turn)
-        more = self._purse((account.scope, account.key)).more
+        more = short.more
         most = Limit(_less(account.limit.tokens, more.tokens), _less(account.limit.cost, more.cost))
         has_moved = before is not None and not _same(before, account)
         self.shortages[step.turn] = _Shortage(short, most, step.at if before is None or has_moved else before.since)
@@ -131,15 +131,16 @@ class MemoryLedger:
         balance, need = self._balance(account), body.amount
         total = _plus(_plus(balance.spent, balance.held), need)
         if balance.account.limit.cost is not None and need.cost is None:
-            why = "unknown_price"
+            why: Literal["reached", "held", "unknown_price"] = "unknown_price"
         elif not _fits(_plus(balance.spent, need), balance.account.limit):
             why = "reached"
         elif not _fits(total, balance.account.limit):
             why = "held"
         else:
             return None
+        more = self._purse((account.scope, account.key)).more
         asking = [turn for turn, other in self._waiting((account.scope, account.key)) if turn != step.turn and _is_asking(other)]
-        return Short(body.model, balance.account, balance.spent, balance.held, need, why, next(iter(asking), None))  # type: ignore[arg-type]
+        return Short(body.model, balance.account, balance.spent, balance.held, need, why, more, next(iter(asking), None))
 
     def _settle(self, key: tuple[TurnId, int], usage: Usage, how: str) -> None:
         call = self.calls.get(key)
