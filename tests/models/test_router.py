@@ -195,6 +195,28 @@ async def test_pauses_grow_and_after_some_failures_the_breaker_opens() -> None:
     assert opened[-1] == pytest.approx(MOST_S)
 
 
+async def test_calls_that_were_under_way_together_fail_once() -> None:
+    desk = Desk(a_model("a"))
+    together = [await desk.chosen() for _ in range(12)]
+    for call in together:
+        desk.router.heard(call, ProviderFailed("cut", "gone"))
+    assert (await desk.later()).seconds <= 0.5
+
+
+async def test_a_short_retry_after_does_not_keep_an_open_breaker_from_waiting() -> None:
+    desk = Desk(a_model("a"))
+    await desk.fail(OPENS_AFTER, reason="rate", retry_after_s=1)
+    assert (await desk.later()).seconds == pytest.approx(OPEN_S)
+
+
+async def test_an_old_call_that_ends_does_not_end_the_pause() -> None:
+    desk = Desk(a_model("a"))
+    old = await desk.chosen()
+    await desk.fail(OPENS_AFTER)
+    desk.router.heard(old, ProviderFailed("stopped", "x"))
+    assert (await desk.later()).seconds == pytest.approx(OPEN_S)
+
+
 async def test_an_open_breaker_lets_one_call_through_to_try() -> None:
     desk = Desk(a_model("a"))
     await desk.fail(OPENS_AFTER)

@@ -91,8 +91,10 @@ class Speech:
 
     def _recorded(self, step: Step) -> None:
         match step.body:
-            case Replied(parts=parts):
+            case Replied(parts=parts, remarks=remarks):
                 self._settle(step.n, parts)
+                for remark in remarks:
+                    self.paragraph(f"  · {remark}", "dim")
             case Intended():
                 self._draw(self._cards.begin(step.n, step.body))
             case Started(intent=intent, question=question):

@@ -201,7 +201,8 @@ class Progress:
     def _take_outcome(self, outcome: Happened) -> None:
         self._outcomes[outcome.intent] = outcome
         self._active_ms += outcome.duration_ms
-        self._errors = self._errors + 1 if outcome.code and outcome.how != "refused" else 0
+        is_ours = outcome.how == "refused" and self._intents[outcome.intent].gate.verdict != "invalid"
+        self._errors = self._errors + 1 if outcome.code and not is_ours else 0
         for operation in outcome.operations:
             if isinstance(operation, HandOver):
                 self._hand_over = operation

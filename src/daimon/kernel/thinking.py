@@ -155,7 +155,7 @@ class Thinking:
         request = asked.prompt.request
         replied = Replied(
             reply.model, reply.parts, reply.finish, usage, whole.hash, self._sampling(asked), None if logprobs is None else logprobs.hash,
-            request.context, took_ms, reply.remarks,
+            request.context, took_ms, (*reply.remarks, *_shortened(reply, asked)),
         )  # fmt: skip
         log.add(replied, request.label)
         intend(log, self.dispatch, tuple(part for part in reply.parts if isinstance(part, ToolCall)))
@@ -231,9 +231,15 @@ def _whole(reply: Reply, model: str) -> Reply:
     if reply.parts or reply.finish in ("stop", "tools"):
         return reply
     if reply.finish == "filtered":
-        raise ProviderFailed("filtered", f"{model} was kept from answering by its provider's content filter", is_lasting=True)
+        message = f"{model} was kept from answering by its provider's content filter; say it in other words, or let another model answer"
+        raise ProviderFailed("filtered", message, is_lasting=True)
     message = f"{model} used up all its tokens before it said anything; raise max_output_tokens"
     raise ProviderFailed("length", message, is_lasting=True)
+
+
+def _shortened(reply: Reply, asked: _Asked) -> tuple[str, ...]:
+    limit = asked.choice.profile.max_output_tokens
+    return (f"cut off: a reply may have {limit:,} tokens (max_output_tokens)",) if reply.finish == "length" else ()
 
 
 def keepable(reply: Reply) -> Reply:

@@ -13,7 +13,7 @@ from typing import Literal
 from daimon.abi.event import Event, Said
 from daimon.abi.message import Audio, Content, File, Image, Text
 from daimon.abi.ports import More, Released
-from daimon.abi.step import AskHuman, Complete, Continue, Decided, HandOff, Park, RefreshContext, UseTools
+from daimon.abi.step import AskHuman, Complete, Continue, Decided, HandOff, Park, RefreshContext, Replied, UseTools
 from daimon.abi.turn import Ending, Pins
 from daimon.kernel import asking, recovery
 from daimon.kernel.acting import Acting
@@ -100,8 +100,14 @@ def _reply(log: Log, ending: Ending, reason: str) -> tuple[Content, ...]:
     match ending:
         case Ending.ANSWERED:
             reply = log.progress.last_reply
-            return () if reply is None else tuple(p for p in reply.parts if isinstance(p, Text | Image | Audio | File))
+            return () if reply is None else _said(reply)
         case Ending.LIMIT | Ending.FAILED:
             return (Text(f"I had to stop before I was done: {reason}."),)
         case _:
             return ()
+
+
+def _said(reply: Replied) -> tuple[Content, ...]:
+    """What it said; where it was cut off, it says so."""
+    notes = tuple(Text(f"\n\n({remark})") for remark in reply.remarks if reply.finish == "length")
+    return (*(part for part in reply.parts if isinstance(part, Text | Image | Audio | File)), *notes)

@@ -23,6 +23,7 @@ class Breaker:
         self._random = random
         self._failures = 0
         self._free_at = 0.0
+        self._is_trial = False
         self.reason = ""
         """Why it failed last."""
 
@@ -37,21 +38,27 @@ class Breaker:
     def asking(self) -> None:
         """Somebody asks now. With the breaker open that is the trial, and the others wait for its end."""
         if self.is_open:
+            self._is_trial = True
             self._free_at = self._clock.monotonic() + TRIAL_S
 
     def succeeded(self) -> None:
-        self._failures, self._free_at, self.reason = 0, 0.0, ""
+        self._failures, self._free_at, self._is_trial, self.reason = 0, 0.0, False, ""
 
     def failed(self, reason: str, retry_after_s: float | None) -> None:
-        self._failures += 1
-        self.reason = reason
-        pause = self._pause() if retry_after_s is None else min(retry_after_s, MOST_TOLD_S)
-        self._free_at = self._clock.monotonic() + pause
+        """Calls that were under way together fail together: what fails during a pause is no further failure in a row."""
+        now, self.reason = self._clock.monotonic(), reason
+        told = 0.0 if retry_after_s is None else min(retry_after_s, MOST_TOLD_S)
+        if self._is_trial or now >= self._free_at:
+            self._failures += 1
+            self._free_at = now + max(told, self._pause())
+        else:
+            self._free_at = max(self._free_at, now + told)
+        self._is_trial = False
 
     def gave_up(self) -> None:
         """The call ended without a word on the provider: somebody stopped it, or the fault was ours."""
-        if self.is_open:
-            self._free_at = self._clock.monotonic()
+        if self._is_trial:
+            self._is_trial, self._free_at = False, self._clock.monotonic()
 
     def _pause(self) -> float:
         over = self._failures - OPENS_AFTER

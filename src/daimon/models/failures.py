@@ -51,7 +51,7 @@ _TOO_LONG = (
 _PAGE = re.compile(r"^\s*(?:<!doctype html|<html)", re.IGNORECASE)
 _DELAY = re.compile(r"^(\d+(?:\.\d+)?)s$")
 _DO = {
-    "auth": "`daimon model add` sets a new one",
+    "auth": "if it is the key, `daimon model add` sets a new one",
     "payment": "the account there needs money or a higher limit",
     "not_found": "`daimon model list --at {vendor}` shows what there is",
     "too_long": "the conversation must become shorter, or another model must take it",
@@ -93,7 +93,8 @@ def empty(endpoint: Endpoint) -> ProviderFailed:
 
 
 def broken(endpoint: Endpoint, finish: str) -> ProviderFailed:
-    return _failure("garbage", endpoint, f"gave up on its own answer ({_short(finish, endpoint)})")
+    sentence = f"{_who(endpoint)} gave up on its own answer ({_short(finish, endpoint)}): it will be tried again"
+    return ProviderFailed("garbage", sentence)
 
 
 def keyless(endpoint: Endpoint) -> ProviderFailed:
@@ -101,7 +102,8 @@ def keyless(endpoint: Endpoint) -> ProviderFailed:
 
 
 def web_page(endpoint: Endpoint) -> ProviderFailed:
-    hint = "usually it ends in /v1" if endpoint.served_by.shape == "openai" else "is it the right one?"
+    is_short = endpoint.served_by.shape == "openai" and not endpoint.address.endswith("/v1")
+    hint = "usually it ends in /v1" if is_short else "is it the right one?"
     sentence = f"{endpoint.host} answered with a web page, not with an API: base_url is {endpoint.place}; {hint}"
     return ProviderFailed("garbage", sentence, is_lasting=True, was_sent=False)
 
@@ -196,9 +198,13 @@ def _by_status(error: "ModelAPIError", status: int | None) -> str:
 
 
 def _failure(reason: str, endpoint: Endpoint, what: str, *, was_sent: bool = True, retry_after_s: float | None = None) -> ProviderFailed:
-    who = f"{endpoint.served_by.title} at {endpoint.host}, asked for {endpoint.model},"
-    sentence = f"{who} {what}: {_to_do(reason, endpoint)}"
+    sentence = f"{_who(endpoint)} {what}: {_to_do(reason, endpoint)}"
     return ProviderFailed(reason, sentence, is_lasting=reason in _LASTING, was_sent=was_sent, retry_after_s=retry_after_s)
+
+
+def _who(endpoint: Endpoint) -> str:
+    title = endpoint.served_by.title
+    return f"{title[0].upper()}{title[1:]} at {endpoint.host}, asked for {endpoint.model},"
 
 
 def _to_do(reason: str, endpoint: Endpoint) -> str:
