@@ -4,6 +4,7 @@ repeat       a tool lies about its class: it says that its effect may be run aga
 deaf         a channel says that it has delivered, and has not
 unteachable  a router takes no notice of a provider that fails
 restless     a prompt tells the time in its first words
+generous     a reservation is a tenth of what a call may cost
 """
 
 import os
@@ -13,10 +14,12 @@ from typing import Any, Literal
 
 from daimon.abi.context import Prompt
 from daimon.abi.message import Text
+from daimon.abi.money import Amount, exact
 from daimon.abi.ports import Outgoing
 from daimon.abi.tool import Effect
 from daimon.context.assemble import Pager
 from daimon.extension import Kit
+from daimon.kernel import thinking
 from daimon.models.router import ListRouter
 
 
@@ -32,6 +35,8 @@ def extend(kit: Kit) -> None:
             ListRouter.heard = lambda *_: None  # type: ignore[method-assign]
         case "restless":
             Pager.assemble = _restless(Pager.assemble)  # type: ignore[method-assign]
+        case "generous":
+            thinking.worst = _generous(thinking.worst)
 
 
 class Deaf:
@@ -40,6 +45,14 @@ class Deaf:
 
     async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
         return "confirmed"
+
+
+def _generous(worst: Any) -> Any:
+    def cheap(*given: Any) -> Amount:
+        amount: Amount = worst(*given)
+        return replace(amount, cost=None if amount.cost is None else exact(amount.cost / 10))
+
+    return cheap
 
 
 def _restless(assemble: Any) -> Any:
