@@ -124,11 +124,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         async def reload() -> Reloaded:
             restart = mind.change(settings_of(home))
-            await journal.reconsider(mind.brain.budget.limits)
+            await journal.reconsider(mind.brain.budget.limits, ())
             scheduler.poke()
             return Reloaded(mind.settings.model.use, restart)
 
-        await journal.reconsider(mind.brain.budget.limits)
+        await journal.reconsider(mind.brain.budget.limits, mind.used)
         api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts, mind.warm))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)

@@ -69,7 +69,7 @@ class Price(_Branch):
     cache_read: Annotated[Decimal, Field(ge=0)] | None = None
     """Left out: as input."""
     cache_write: Annotated[Decimal, Field(ge=0)] | None = None
-    """Left out: as input."""
+    """Left out: as input; for models of Anthropic, a quarter more."""
 
 
 WORD, TABLE = "a word", "a table"
@@ -88,6 +88,8 @@ class Model(_Branch):
     """How long a model may be silent before it says anything."""
     next_token_s: Annotated[float, Field(gt=0)] = 60.0
     """How long it may be silent in the middle of a reply."""
+    whole_s: Annotated[float, Field(gt=0)] = 1_800.0
+    """How long a whole reply may take."""
     max_output_tokens: Tokens = 8_192
     """The longest reply; it is also what is reserved for one."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None

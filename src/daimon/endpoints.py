@@ -1,12 +1,16 @@
 """From an entry of `[models]` to the endpoint that it stands for: with its key, its price and what the settings say for all."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Literal
 
 from daimon import config
 from daimon.abi import money
 from daimon.machine.keys import Keys
 from daimon.models.endpoint import Endpoint
+
+_WRITTEN = Decimal("1.25")
+"""Times the price of fresh input."""
 
 
 def endpoint_of(name: str, settings: config.Settings, keys: Keys, environment: Mapping[str, str]) -> Endpoint:
@@ -40,4 +44,11 @@ def price_of(entry: config.ModelEntry) -> money.Price | Literal["library", "unkn
         case "library" | "unknown":
             return entry.price
         case own:
-            return money.FixedPrice(own.input, own.output, own.cache_read, own.cache_write)
+            written = _written(entry, own.input) if own.cache_write is None else own.cache_write
+            return money.FixedPrice(own.input, own.output, own.cache_read, written)
+
+
+def _written(entry: config.ModelEntry, fresh: Decimal) -> Decimal | None:
+    """Anthropic asks more for what its cache is to keep, and we always ask it to. Others ask nothing."""
+    is_anthropics = entry.vendor == "anthropic" or (entry.vendor == "openrouter" and entry.model.startswith("anthropic/"))
+    return fresh * _WRITTEN if is_anthropics else None

@@ -1,7 +1,7 @@
 """The models that the settings name, who of them answers, and what they may cost: made at the start, and again when settings change.
 
 A change swaps the parts of the running `Brain` one for one. A call under way ends with the model that it began with: what was replaced is
-closed only at the end.
+closed an hour later.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from daimon.models.reflex import Reflex
 from daimon.models.router import ListRouter, Rule
 
 REFLEX = "reflex"
+RETIRE_S = 3_600.0
 CHANGEABLE = frozenset({"model", "models", "routes", "budget"})
 """Settings that take effect without a restart."""
 
@@ -42,6 +43,9 @@ class Mind:
     settings: config.Settings
     brain: Brain = field(init=False)
     _made: list[ProviderModel] = field(default_factory=list)
+    _retired: list[ProviderModel] = field(default_factory=list)
+    _retiring: asyncio.TimerHandle | None = None
+    _closing: "asyncio.Future[None] | None" = None
     _warming: "asyncio.Future[None] | None" = None
 
     def __post_init__(self) -> None:
@@ -52,13 +56,25 @@ class Mind:
         return ", ".join(self.settings.model.use)
 
     @property
+    def used(self) -> frozenset[str]:
+        """Whoever may answer."""
+        return frozenset((*self.settings.model.use, *(name for route in self.settings.routes for name in route.use)))
+
+    @property
     def pin(self) -> str:
         return fingerprint(config.Settings, self.settings)
 
     def change(self, settings: config.Settings) -> tuple[str, ...]:
         """Raises Misconfigured and changes nothing, or says which sections have changed and need a restart."""
-        new = self._brain(settings)
+        before, self._made = self._made, []
+        try:
+            new = self._brain(settings)
+        except Misconfigured:
+            self._made = before
+            raise
+        self._retired += before
         self.brain.router, self.brain.budget, self.brain.patience, self.brain.sampling = new.router, new.budget, new.patience, new.sampling
+        self._retire()
         changed = {name for name in config.Settings.model_fields if getattr(settings, name) != getattr(self.settings, name)}
         self.settings = settings
         return tuple(sorted(changed - CHANGEABLE))
@@ -72,8 +88,19 @@ class Mind:
     async def close(self) -> None:
         if self._warming is not None:
             await asyncio.wait({self._warming})
-        for model in self._made:
+        if self._retiring is not None:
+            self._retiring.cancel()
+        for model in (*self._made, *self._retired):
             await model.close()
+
+    def _retire(self) -> None:
+        """What was replaced is closed when no call of it can be under way any more."""
+        if self._retiring is None and self._retired:
+            self._retiring = asyncio.get_running_loop().call_later(RETIRE_S, self._close_retired)
+
+    def _close_retired(self) -> None:
+        closing, self._retired, self._retiring = self._retired, [], None
+        self._closing = asyncio.ensure_future(_close(closing))
 
     def _brain(self, settings: config.Settings) -> Brain:
         models, asked = self._models(settings), settings.model
@@ -85,7 +112,7 @@ class Mind:
         paces = {name: entry.per_minute for name, entry in settings.models.items() if entry.per_minute is not None}
         router = ListRouter(models, (*rules, Rule(asked.use)), paces, self.clock, self.random)
         sampling = Sampling(asked.temperature, asked.top_p, asked.seed, None, asked.logprobs)
-        return Brain(router, budget_of(settings), Patience(asked.first_token_s, asked.next_token_s), sampling)
+        return Brain(router, budget_of(settings), Patience(asked.first_token_s, asked.next_token_s, asked.whole_s), sampling)
 
     def _models(self, settings: config.Settings) -> dict[str, Model]:
         if taken := sorted({REFLEX, *self.kit.models} & set(settings.models)):
@@ -94,6 +121,11 @@ class Mind:
         made = [ProviderModel(endpoints.endpoint_of(name, settings, keys, os.environ), self.store) for name in settings.models]
         self._made += made
         return {REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,)), **self.kit.models, **{model.name: model for model in made}}
+
+
+async def _close(models: list[ProviderModel]) -> None:
+    for model in models:
+        await model.close()
 
 
 async def _load(model: ProviderModel) -> None:

@@ -310,8 +310,8 @@ def rate_of(entry: config.ModelEntry) -> Rate | None:
     return None if price == "unknown" else Rate(price)
 
 
-def is_at_home(entry: config.ModelEntry) -> bool:
-    return _endpoint(Wanted("", entry)).stays_home
+def is_at_home(entry: config.ModelEntry, key: str | None = None) -> bool:
+    return _endpoint(Wanted("", entry, key)).stays_home
 
 
 def is_near(entry: config.ModelEntry) -> bool:

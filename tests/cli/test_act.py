@@ -64,3 +64,19 @@ def test_a_parked_turn_is_stopped_where_nobody_runs(daimon: Daimon) -> None:
     daimon.up()
 
     wait_until(lambda: json.loads(daimon.run("trace", "last", "--json").out)["turn"]["ending"] == "stopped")
+
+
+def test_settings_are_read_again_without_a_restart(daimon: Daimon) -> None:
+    daimon.up()
+    daimon.configure("[budget.day]\ncost = 1\n[kernel]\nslots = 3\n")
+    done = daimon.run("reload")
+    assert (done.code, done.out) == (0, "read again; reflex will answer\n")
+    assert "kernel" in done.err
+    daimon.configure("[budget.day]\ncost = -1\n")
+    done = daimon.run("reload")
+    assert done.code != 0
+    assert "budget.day.cost" in done.err
+
+
+def test_without_a_gateway_there_is_nobody_to_read_them(daimon: Daimon) -> None:
+    assert daimon.run("reload").code == 69

@@ -8,7 +8,7 @@ import pytest
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, TurnId
 from daimon.abi.message import Text
 from daimon.abi.money import Usage
-from daimon.abi.step import Decided, ModelFailed, Park, Replied, Reserved, Settled, Step, StepBody
+from daimon.abi.step import Decided, ModelFailed, Park, Replied, Reserved, Routed, Settled, Step, StepBody
 from daimon.abi.turn import Ending, State, Turn
 from daimon.cli import bill
 
@@ -35,17 +35,44 @@ def sonnet(usage: Usage) -> Replied:
         (
             [
                 *(RESERVED, Settled(0, Usage(10, 5, cost=Decimal("0.5")), "measured"), sonnet(Usage(10, 5, cost=None))),
-                *(RESERVED, Settled(3, Usage(20, 5, cost=Decimal("0.25")), "measured"), sonnet(Usage(20, 5, cost=None)), REFLEX),
+                *(
+                    RESERVED,
+                    Settled(3, Usage(20, 5, cost=Decimal("0.25")), "measured"),
+                    sonnet(Usage(20, 5, cost=None)),
+                    Routed("reflex", "list", ""),
+                    REFLEX,
+                ),
             ],
             "sonnet + reflex · 30 tokens in, 10 out · $0.75 · 3.4 s",
         ),
         (
             [RESERVED, Settled(0, Usage(2000, 1000, cost=Decimal("0.02")), "assumed"), ModelFailed("sonnet", "stopped", "it was stopped")],
-            "sonnet · 2,000 tokens in, 1,000 out · at most $0.02 · 3.4 s",
+            "sonnet · at most $0.02 · 3.4 s",
+        ),
+        (
+            [
+                *(RESERVED, Settled(0, Usage(2000, 1000, cost=Decimal("0.02")), "assumed"), ModelFailed("sonnet", "down", "it broke off")),
+                *(RESERVED, Settled(3, Usage(20, 5, cost=Decimal("0.01")), "measured"), sonnet(Usage(20, 5, cost=None))),
+            ],
+            "sonnet · 20 tokens in, 5 out and more · at most $0.03 · 3.4 s",
+        ),
+        (
+            [Routed("mine", "list", "the first that can and may"), Replied("compatible:test-model", (Text("hi"),), "stop", Usage(10, 5))],
+            "mine · 10 tokens in, 5 out · 3.4 s",
         ),
         ([Decided(Park("waiting", ()), "2")], ""),
     ],
-    ids=["a price", "no price", "a reflex", "free", "settlements count", "nobody said what it took", "no model"],
+    ids=[
+        "a price",
+        "no price",
+        "a reflex",
+        "free",
+        "settlements count",
+        "nobody said what it took",
+        "of one call nobody said what it took",
+        "the owner's name",
+        "no model",
+    ],
 )
 def test_a_turn_says_what_it_took(bodies: list[StepBody], line: str) -> None:
     steps = [Step(turn=TURN.id, n=n, body=b, at=NOON, space=HOME_SPACE, principal=OWNER, agent=SELF) for n, b in enumerate(bodies)]

@@ -140,6 +140,23 @@ def test_a_remote_model_without_a_price_is_unknown_and_a_local_one_free(daimon: 
     assert "you are asked before each call" in remote.err
     assert settings(daimon)["models"]["near"]["price"] == "free"
     assert "taken as free" in local.err
+    assert "a proxy" not in local.err
+
+
+def test_a_server_nearby_that_wants_a_key_is_neither_free_nor_local_unless_it_is_said(daimon: Daimon) -> None:
+    words = ("--base-url", "http://127.0.0.1:4000/v1", "--model", "x", "--no-test", "--key-stdin")
+    done = daimon.run("model", "add", "proxy", *words, given=SECRET.encode())
+    assert "may be a proxy" in done.err
+    assert settings(daimon)["models"]["proxy"]["price"] == "unknown"
+    daimon.run("model", "add", "mine", *words, "--free", given=SECRET.encode())
+    assert settings(daimon)["models"]["mine"]["price"] == "free"
+    listed = json.loads(daimon.run("model", "list", "--json").out)["models"]
+    assert {row["name"]: row["is_local"] for row in listed if row["model"]} == {"proxy": False, "mine": False}
+
+
+def test_a_model_that_ollama_hands_on_is_not_taken_as_free(daimon: Daimon) -> None:
+    daimon.run("model", "add", "far", "--vendor", "ollama", "--model", "glm-5:cloud-1m", "--no-test")
+    assert settings(daimon)["models"]["far"]["price"] == "unknown"
 
 
 def test_a_key_that_would_travel_in_the_open_is_remarked(daimon: Daimon) -> None:

@@ -21,7 +21,7 @@ from daimon.abi.step import Asked, ModelFailed, Raised, Replied, Reserved, Settl
 from daimon.abi.turn import Ending
 from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import ManualClock
-from daimon.testing.contracts.ledger import MONTH, TODAY, TRY_AGAIN, Desk, Pen
+from daimon.testing.contracts.ledger import MODELS, MONTH, TODAY, TRY_AGAIN, Desk, Pen
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 
@@ -187,7 +187,7 @@ class Table:
     async def reconsider(self) -> None:
         changed = self.pick(None, *ACCOUNTS)
         limits = {account.scope: Limit(7) if account == changed else account.limit for account in ACCOUNTS}
-        await _both(*(desk.journal.reconsider(limits) for desk in self.desks))
+        await _both(*(desk.journal.reconsider(limits, MODELS) for desk in self.desks))
 
     async def write(self, play: Play, body: StepBody) -> None:
         await _both(*(pen.write(body) for pen in play.pens))

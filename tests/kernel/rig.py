@@ -171,6 +171,8 @@ async def kernel(
     timeout_s: float = 5.0,
     budget: Budget = UNLIMITED,
     others: tuple[Model, ...] = (),
+    rules: tuple[Rule, ...] = (),
+    paces: dict[str, int] | None = None,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
@@ -181,7 +183,7 @@ async def kernel(
     dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
     pager = Pager(journal, "You are a test.", 32_000)
     models = {each.name: each for each in (model, *others)}
-    router = ListRouter(models, (Rule(tuple(models)),), {}, clock, SystemRandom())
+    router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
     thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator())
     turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer)

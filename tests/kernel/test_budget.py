@@ -13,23 +13,32 @@ from tests.kernel.rig import Rig, Tool, kernel, kinds
 from tests.kernel.test_recovery import journal_at
 
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.event import Answer, Heartbeat
-from daimon.abi.ids import HOME_SPACE, SELF, PrincipalId
+from daimon.abi.event import Answer, Fired, Heartbeat
+from daimon.abi.ids import HOME_SPACE, SELF, AgentId, PrincipalId, TimerId
 from daimon.abi.message import Text
 from daimon.abi.model import Delta, Profile, Reply, Request
-from daimon.abi.money import FREE, Amount, FixedPrice, Limit, Price, Scope, Usage, worst
+from daimon.abi.money import FREE, Account, Amount, FixedPrice, Limit, Price, Scope, Usage, worst
 from daimon.abi.ports import Spending
 from daimon.abi.step import Asked, ModelFailed, Raised, Reserved, Settled, Short, Step
 from daimon.abi.tool import Call, Pending, Post
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.budget import Budget, raise_by
 from daimon.kernel.questions import open_questions
+from daimon.models.reflex import Reflex
 from daimon.testing.clock import ManualClock
 from daimon.testing.model import Line, ScriptedModel, calls
 
 T = TypeVar("T")
 PRICE = FixedPrice(Decimal(1), Decimal(100))
 USED = Usage(1_000, 100, cost=Decimal("0.011"))
+SHORT = Short(
+    "paid",
+    Account(Scope.DAY, "2026-03-02", Limit(cost=Decimal(1))),
+    Amount(0, Decimal("0.99")),
+    Amount(),
+    Amount(10, Decimal("0.1")),
+    "reached",
+)
 OUTPUT = 1_000
 """So many tokens of output are reserved: ten cents."""
 
@@ -332,7 +341,7 @@ async def test_a_changed_limit_brings_waiting_turns_back() -> None:
         turn, _ = await rig.ask("hi")
         assert turn.state is State.PARKED
         rig.brain.budget = budget(day="5")
-        await rig.journal.reconsider(rig.brain.budget.limits)
+        await rig.journal.reconsider(rig.brain.budget.limits, ["paid"])
         rig.scheduler.poke()
         assert (await rig.ended(turn)).ending is Ending.ANSWERED
 
@@ -366,3 +375,99 @@ async def test_an_unknown_price_is_no_hindrance_where_nobody_minds(limits: Budge
     async with kernel(model=model(paid(usage=Usage(10, 10, cost=None)), price=None), budget=limits) as rig:
         turn, _ = await rig.ask("hi")
         assert turn.ending is Ending.ANSWERED
+
+
+# -- words of the owner
+
+
+@pytest.mark.parametrize("text", ["5", "$2.50", "0.5", "1,000", "12 dollars", "3 usd", " 7 "])
+def test_a_clear_amount_is_taken(text: str) -> None:
+    more = raise_by(SHORT, text)
+    assert more is not None
+    assert more.cost == Decimal(text.strip().strip("$").split()[0].replace(",", ""))
+
+
+@pytest.mark.parametrize("text", ["5,50", ".5", "50 cents", "a lot", "-3", "5 or 6", "1e9", "99999999999", "0", "٣"])
+def test_what_could_mean_something_else_is_not(text: str) -> None:
+    assert raise_by(SHORT, text) is None
+
+
+async def test_an_amount_that_is_none_raises_nothing_and_is_asked_about_again() -> None:
+    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+        turn, steps = await rig.ask("hi")
+        await rig.send(Answer("raise", "5,50"), resolves=question(steps).ref)
+        await rig.spoken(2)
+        steps = await rig.journal.steps(turn.id)
+        assert len(of(steps, Asked)) == 2
+        assert not of(steps, Raised)
+
+
+# -- nobody gets round it
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(10, 10, cost=Decimal(-100)),
+        Usage(10, 10, cost=Decimal("NaN")),
+        Usage(10, 10, cost=Decimal(10**12)),
+        Usage(-5, 10),
+        Usage(10**15),
+    ],
+)
+async def test_a_usage_that_cannot_be_counts_as_all_that_was_reserved(usage: Usage) -> None:
+    async with kernel(model=model(paid(usage=usage))) as rig:
+        turn, steps = await rig.ask("hi")
+        assert turn.ending is Ending.ANSWERED
+        (reserved,), (settled,) = of(steps, Reserved), of(steps, Settled)
+        assert (settled.how, settled.usage.cost) == ("assumed", reserved.cost)
+        assert (await spent(rig)).cost == reserved.cost
+
+
+async def test_a_child_is_charged_where_its_task_began() -> None:
+    async def delegate(arguments: Mapping[str, object], call: Call) -> Pending:
+        return Pending(call.key, operations=(Post(AgentId("helper"), "elsewhere", (Text("do it"),)),))
+
+    script = [Reply(calls(("delegate", {"text": "x"})).parts, "paid", "tools", USED), paid("child"), paid("parent")]
+    clock = ManualClock()
+    async with kernel(model=model(*script), tools=[Tool("delegate", behaviour=delegate)], clock=clock) as rig:
+        turn = await rig.ended(await rig.rested(await rig.say("go")))
+        (child,) = [t for t in await rig.journal.turns(HOME_SPACE, 10) if t.id != turn.id]
+        assert (child.origin, child.origin_agent) == ("main", SELF)
+        (reserved,) = of(await rig.journal.steps(child.id), Reserved)
+        keys = {(account.scope, account.key) for account in reserved.accounts}
+        assert {(Scope.CONVERSATION, "main 2026-03-02"), (Scope.CONVERSATION, "elsewhere 2026-03-02")} <= keys
+        assert {(Scope.AGENT, f"{SELF} 2026-03-02"), (Scope.AGENT, "helper 2026-03-02")} <= keys
+
+
+async def test_calls_that_are_paid_for_nothing_are_the_owners_business_after_a_few() -> None:
+    lost = ProviderFailed("timeout", "silence")
+    clock = ManualClock()
+    async with kernel(model=model(*[lost] * 50), clock=clock) as rig:
+        event = await rig.say("hi")
+
+        async def waits_for_the_owner() -> bool:
+            await clock.advance(5)
+            asked = await open_questions(rig.journal, HOME_SPACE)
+            return any("5 attempts in a row failed" in each.question.text for each in asked)
+
+        await rig.until(waits_for_the_owner)
+        turn = await rig.journal.turn_of(event.id)
+        assert len(of(await rig.journal.steps(turn.id), Reserved)) == 5
+
+
+async def test_a_call_that_did_not_fit_leaves_the_provider_free_for_others() -> None:
+    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+        await rig.ask("hi")
+        heard: list[str] = []
+        rig.brain.router.heard = lambda choice, failed: heard.append(failed.reason)  # type: ignore[method-assign, union-attr, misc]
+        turn, _ = await rig.ask("again")
+        assert (turn.state, heard) == (State.PARKED, ["unused"])
+
+
+async def test_a_reminder_is_said_whatever_is_left_of_the_budget() -> None:
+    async with kernel(model=Reflex(is_alone=False), others=(model(paid()),), budget=budget(day="0.05")) as rig:
+        fired = await rig.send(Fired(TimerId("t1"), "stand up", rig.clock.now()))
+        turn = await rig.rested(fired)
+        assert turn.ending is Ending.ANSWERED
+        assert await rig.spoken(1) == ["Reminder: stand up."]

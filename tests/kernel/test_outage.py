@@ -4,15 +4,16 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from tests.kernel.rig import Rig, kernel, kinds
+from tests.kernel.rig import Rig, Tool, kernel, kinds
 
 from daimon.abi.errors import ProviderFailed
+from daimon.abi.message import Reasoning, Text
 from daimon.abi.model import Delta, Reply, Request
-from daimon.abi.step import Asked, ModelFailed, Routed, Step
+from daimon.abi.step import Asked, ModelFailed, Replied, Routed, Step
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.questions import open_questions
 from daimon.testing.clock import ManualClock
-from daimon.testing.model import ScriptedModel, says
+from daimon.testing.model import ScriptedModel, calls, says
 
 DOWN = ProviderFailed("server", "it is down (500)")
 NO_KEY = ProviderFailed("auth", "the key was refused (401): `daimon model add` sets another one", is_lasting=True, was_sent=False)
@@ -127,3 +128,44 @@ async def test_what_was_said_before_it_broke_off_is_kept() -> None:
     async with kernel(model=Broken(name="first"), others=(ScriptedModel([says("whole")], "second"),)) as rig:
         _, steps = await rig.ask("hi")
         assert [s.body.partial for s in steps if isinstance(s.body, ModelFailed)] == ["half a sen"]
+
+
+async def test_hours_without_a_model_do_not_use_up_a_turn() -> None:
+    clock = ManualClock()
+    cheap = ProviderFailed("overloaded", "try later", was_sent=False)
+    async with kernel(script=[cheap] * 60 + [says("at last")], clock=clock) as rig:
+        turn, _ = await rested(rig, clock, "hi")
+        while (await rig.journal.turn(turn.id)).ended_at is None:
+            await go_on(rig, clock, turn, 600)
+        assert (await rig.journal.turn(turn.id)).ending is Ending.ANSWERED
+
+
+async def test_the_owners_own_pace_is_no_news() -> None:
+    clock = ManualClock()
+    script = [calls(("echo", {"text": "x"}))] * 3 + [says("done")]
+    async with kernel(script=script, tools=[Tool("echo")], clock=clock, paces={"scripted": 1}) as rig:
+        turn, _ = await rested(rig, clock, "hi")
+        while (await rig.journal.turn(turn.id)).ended_at is None:
+            await go_on(rig, clock, turn, 20)
+        steps = await rig.journal.steps(turn.id)
+        assert failures(steps) == ["paced"] * 3
+        assert not any(isinstance(step.body, Asked) for step in steps)
+
+
+async def test_a_reply_without_end_is_cut_off() -> None:
+    class Endless(ScriptedModel):
+        async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
+            while True:
+                yield Delta("and " * 1_000)
+
+    async with kernel(model=Endless(name="first"), others=(ScriptedModel([says("short")], "second"),)) as rig:
+        turn, steps = await rig.ask("hi")
+        assert (turn.ending, failures(steps)) == (Ending.ANSWERED, ["endless"])
+
+
+async def test_a_model_may_send_names_that_nobody_can_write() -> None:
+    odd = Reply((Text("fine"), Reasoning("hm", "p", "\ud800")), "\ud800" + "x" * 10_000, remarks=("\udfff",))
+    async with kernel(script=[odd]) as rig:
+        turn, steps = await rig.ask("hi")
+        assert turn.ending is Ending.ANSWERED
+        assert len(next(step.body.model for step in steps if isinstance(step.body, Replied))) <= 256

@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from genai_prices import Usage as Units
+from genai_prices import calc_price
 
 from daimon.abi.money import Usage, worst
 from daimon.models.prices import LibraryPrice, context_tokens, find
@@ -52,6 +55,25 @@ def test_a_price_says_where_it_comes_from_and_bounds_a_call():
     assert most.cost is not None
     assert most.cost >= price.cost(Usage(1_000, 500, 300, 200))
     assert most.cost == most.cost.quantize(Decimal("0.000000001"))
+
+
+@pytest.mark.parametrize("model", ["deepseek-flash", "deepseek-reasoner"])
+def test_a_call_is_bounded_by_the_dearest_hour_of_the_day(model):
+    price = find("deepseek", model)
+    assert price is not None
+    usage, units = Usage(30_000, 8_192), Units(input_tokens=30_000, output_tokens=8_192)
+    day = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    hours = [day.replace(hour=hour, minute=minute) for hour in range(24) for minute in (0, 29, 30, 59)]
+    costs = [calc_price(units, model, provider_id="deepseek", genai_request_timestamp=hour).total_price for hour in hours]
+    assert min(costs) < max(costs)
+    assert price.dearest(usage) == max(costs)
+
+
+def test_a_price_without_hours_is_the_dearest_itself():
+    price = find("anthropic", "claude-sonnet-5-5")
+    assert price is not None
+    assert price.turns == ()
+    assert price.dearest(Usage(1_000, 1_000)) == price.cost(Usage(1_000, 1_000))
 
 
 def test_looking_up_a_price_asks_nobody():

@@ -1,3 +1,4 @@
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -8,6 +9,7 @@ from tests.models.website import WELCOME, Page, said, website
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.money import FixedPrice
 from daimon.models import probe
+from daimon.models.bounded import MOST_LIST_BYTES
 from daimon.models.endpoint import Endpoint
 from daimon.models.probe import Answer, Listed
 from daimon.models.provider import ProviderModel
@@ -110,6 +112,26 @@ async def test_what_is_no_list_of_models_is_told_with_what_it_is(page: Page, wor
 async def test_an_empty_list_is_a_list() -> None:
     async with website({}, said({"object": "list", "data": []})) as site:
         assert await probe.models(endpoint("ollama", f"{site.url}/v1", None)) == ()
+
+
+async def test_a_list_without_an_end_is_cut_off() -> None:
+    packed = gzip.compress(b" " * (MOST_LIST_BYTES + 1))
+    async with website({}, Page(packed, 200, {"Content-Type": "application/json", "Content-Encoding": "gzip"})) as site:
+        with pytest.raises(ProviderFailed, match="sent more than 16 MB") as told:
+            await probe.models(endpoint("openai", f"{site.url}/v1", model=""))
+    assert told.value.reason == "garbage"
+
+
+async def test_a_packed_list_is_read() -> None:
+    packed = gzip.compress(b'{"data": [{"id": "one"}]}')
+    async with website({}, Page(packed, 200, {"Content-Type": "application/json", "Content-Encoding": "gzip"})) as site:
+        assert await probe.models(endpoint("openai", f"{site.url}/v1")) == (Listed("one"),)
+
+
+async def test_a_list_of_nothing_but_brackets_is_no_list() -> None:
+    async with website({}, Page(b"[" * 100_000, 200, {"Content-Type": "application/json"})) as site:
+        with pytest.raises(ProviderFailed, match="not with a list of models"):
+            await probe.models(endpoint("openai", f"{site.url}/v1"))
 
 
 async def test_nobody_there_is_told() -> None:

@@ -236,6 +236,14 @@ async def test_a_stream_cut_inside_a_call_hands_out_nothing(vendor):
     assert (failed.value.reason, failed.value.was_sent) == ("cut", True)
 
 
+@pytest.mark.parametrize("raw", ['{"query": "rent", "amount": 10', '{"query": ["a", "b"', '{"query": "/", "recursive": true,'])
+async def test_half_arguments_are_not_completed_but_left_to_the_gate(raw):
+    async with served(Line(calls=(Call("search", raw),)), vendor="compatible") as (model, _):
+        reply = await ask(model, tools=(SEARCH,))
+    (call,) = [part for part in reply.parts if isinstance(part, ToolCall)]
+    assert call.arguments == raw
+
+
 async def test_arguments_that_cannot_be_read_are_left_to_the_gate():
     async with served(Line(fault=Fault("garbage_arguments"))) as (model, _):
         reply = await ask(model, tools=(SEARCH,))
@@ -261,16 +269,24 @@ async def test_noise_that_the_formats_allow_changes_nothing(vendor):
 
 
 async def test_a_call_in_the_text_of_a_local_model_is_understood():
-    text = 'Let me look.\n<tool_call>\n{"name": "search", "arguments": {"query": "tea"}}\n</tool_call>'
+    text = '<think>Tea?</think>\n<tool_call>\n{"name": "search", "arguments": {"query": "tea"}}\n</tool_call>'
     async with served(Line(text=text), vendor="llamacpp") as (model, _):
         reply = await ask(model, tools=(SEARCH,))
-    assert reply.parts == (Text("Let me look."), ToolCall("call_1", "search", {"query": "tea"}))
+    thought, call = reply.parts
+    assert isinstance(thought, Reasoning)
+    assert (thought.text, call) == ("Tea?", ToolCall("call_1", "search", {"query": "tea"}))
     assert (reply.finish, reply.remarks) == ("tools", ("a tool call was found in the text",))
 
 
 async def test_a_call_in_the_text_of_a_model_that_can_call_is_text():
     text = '{"name": "search", "arguments": {"query": "tea"}}'
-    for vendor, changes in (("openai", {}), ("anthropic", {}), ("llamacpp", {"reads_text_calls": False})):
+    for vendor, changes in (
+        ("openai", {}),
+        ("anthropic", {}),
+        ("openrouter", {}),
+        ("deepseek", {}),
+        ("llamacpp", {"reads_text_calls": False}),
+    ):
         async with served(Line(text=text), vendor=vendor, **changes) as (model, _):
             reply = await ask(model, tools=(SEARCH,))
         assert (reply.parts, reply.finish) == ((Text(text),), "stop")
@@ -285,7 +301,7 @@ async def test_profiles_say_what_is_known():
     assert profile.price.source.startswith("genai-prices ")
     async with served(vendor="compatible", context_tokens=4_096, max_output_tokens=512) as (model, _):
         profile = await model.profile()
-    assert (profile.price, profile.context_tokens, profile.max_output_tokens, profile.is_local) == (None, 4_096, 512, True)
+    assert (profile.price, profile.context_tokens, profile.max_output_tokens, profile.is_local) == (None, 4_096, 512, False)
     assert profile.provider.startswith("compatible@127.0.0.1:")
 
 

@@ -29,10 +29,26 @@ def test_words_to_anybody_else_do_not(host):
 
 def test_a_name_nearby_does_not_hide_who_really_answers():
     assert not made("openai").stays_home
-    assert not made("ollama", model="gpt-oss:120b-cloud").stays_home
     assert made("ollama", model="qwen3").stays_home
     assert made("openai", is_local=True).stays_home
     assert not made(is_local=False).stays_home
+
+
+@pytest.mark.parametrize("model", ["gpt-oss:120b-cloud", "glm-5:cloud", "glm-5:cloud-1m", "glm-5:Cloud", "somebody/glm-5:1t-cloud-1m"])
+def test_a_model_that_ollama_hands_on_to_its_servers_is_not_at_home(model):
+    assert not made("ollama", model=model).stays_home
+
+
+@pytest.mark.parametrize("model", ["cloudy:8b", "qwen3:8b", "cloud-llama:8b", "hf.co/some-cloud/qwen3:8b"])
+def test_a_model_that_ollama_runs_is_at_home(model):
+    assert made("ollama", model=model).stays_home
+
+
+def test_a_server_that_wants_a_key_may_be_a_proxy_unless_the_owner_says_otherwise():
+    for vendor in ("compatible", "ollama", "lmstudio", "llamacpp", "vllm"):
+        assert not made(vendor, key="sesame").stays_home
+        assert made(vendor).stays_home
+        assert made(vendor, key="sesame", is_local=True).stays_home
 
 
 def test_servers_that_anybody_runs_fail_one_by_one_and_vendors_as_a_whole():
@@ -50,7 +66,7 @@ def test_an_address_is_shown_without_its_password():
 def test_images_and_calls_in_texts_are_expected_where_they_are_usual():
     assert [name for name in VENDORS if made(name).takes_images] == ["anthropic", "openai", "google"]
     assert made("openrouter", model="google/gemini-3.8-flash").takes_images
-    assert [name for name in VENDORS if not made(name).finds_text_calls] == ["anthropic", "openai", "google"]
+    assert [name for name in VENDORS if made(name).finds_text_calls] == ["ollama", "lmstudio", "llamacpp", "vllm", "compatible"]
     assert made("ollama", has_images=True).takes_images
     assert made("openai", reads_text_calls=True).finds_text_calls
 

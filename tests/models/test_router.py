@@ -20,6 +20,7 @@ from daimon.testing.ids import SeededRandom
 from daimon.testing.model import ScriptedModel
 
 TOOL = Manifest(name="look", description="looks", parameters={"type": "object"}, effect=Effect.PURE)
+OVEN = "[timer] check the oven (due 2026-01-01T00:00:00)"
 CHEAP, DEAR = FixedPrice(Decimal(1), Decimal(2)), FixedPrice(Decimal(10), Decimal(50))
 
 
@@ -81,13 +82,24 @@ async def test_reflex_answers_first_where_it_is_sure_and_nothing_else() -> None:
     desk = Desk(Reflex(is_alone=False), a_model("big"))
     for sure in ("what time is it?", "remember that the locker code is 4711", "remind me tomorrow at 9 to call mum"):
         assert (await desk.chosen(a_task(sure))).routed.chosen == "reflex", sure
-    unsure = ("hello", "what is the meaning of life?", "remind me to call mum", "remember the time we went to Rome? write a poem about it",
-              "[timer] check the oven (due 2026-01-01T00:00:00)", "[heartbeat] read-feed", "what time is it in Atlantis?",
-              "help")  # fmt: skip
+    unsure = (
+        "hello", "help", OVEN, "[heartbeat] read-feed", "what is the meaning of life?", "remind me to call mum",
+        "remember the time we went to Rome? write a poem about it", "what time is it in Atlantis?",
+    )  # fmt: skip
     for text in unsure:
         found = await desk.chosen(a_task(text))
         assert found.routed.chosen == "big", text
         assert found.routed.passed_over == {"reflex": "it is not sure what to do"}
+
+
+async def test_reflex_says_a_reminder_where_nobody_else_can_be_asked_or_paid() -> None:
+    desk = Desk(Reflex(is_alone=False), a_model("big"))
+    assert (await desk.chosen(a_task(OVEN, is_broke=True))).routed.chosen == "reflex"
+    with pytest.raises(ProviderFailed, match="no money"):
+        await desk.router.route(a_task("what is the meaning of life?", is_broke=True))
+    await desk.fail()
+    assert (await desk.chosen(a_task(OVEN))).routed.chosen == "reflex"
+    assert (await desk.later(a_task("what is the meaning of life?"))).seconds > 0
 
 
 async def test_reflex_alone_answers_everything() -> None:
@@ -134,6 +146,13 @@ async def test_private_words_stay_at_home() -> None:
     found = await desk.chosen(a_task(conversation="private/diary", last_model="cloud"))
     assert found.routed.chosen == "home"
     assert "local_only" in found.routed.passed_over["cloud"]
+
+
+async def test_what_began_in_private_stays_private_wherever_it_goes() -> None:
+    rules = (Rule(("cloud", "home"), conversations=("private*",), local_only=True, max_call_cost=Decimal(1)),)
+    desk = Desk(a_model("cloud"), a_model("home", is_local=True), rules=rules)
+    assert (await desk.chosen(a_task(conversation="fork/t1", origin="private/diary"))).routed.chosen == "home"
+    assert (await desk.chosen(a_task(conversation="fork/t1", origin="main"))).routed.chosen == "cloud"
 
 
 async def test_private_words_wait_rather_than_leave() -> None:
@@ -254,7 +273,8 @@ async def test_so_many_calls_a_minute() -> None:
     await desk.chosen()
     await desk.clock.advance(10)
     await desk.chosen()
-    assert (await desk.later()).seconds == pytest.approx(50)
+    later = await desk.later()
+    assert (later.seconds, later.is_pace) == (pytest.approx(50), True)
     await desk.clock.advance(50)
     await desk.chosen()
 

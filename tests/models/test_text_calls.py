@@ -1,13 +1,14 @@
 """Calls in texts: what is meant as one is found, what only looks like one is not."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from daimon.models.repair import Unreadable, loads
-from daimon.models.text_calls import arguments, split
+from daimon.models.repair import MOST_REPAIRED, Unreadable, loads
+from daimon.models.text_calls import MOST_READ, arguments, split
 
 TOOLS = {"search", "now"}
 TEA = ("search", {"query": "tea"})
@@ -32,10 +33,10 @@ def found(text):
         '{"type": "function", "function": {"name": "search", "arguments": "{\\"query\\": \\"tea\\"}"}}',
         '{"function": "search", "arguments": {"query": "tea"}, "id": "call_1"}',
         "{'name': 'search', 'arguments': {'query': 'tea',},}",
-        '{"name": "search", "arguments": {"query": "tea"',
         f"<tool_call>\n{CALL}\n</tool_call>",
         f"<tool_call>{CALL}",
-        f"Let me look.\n\n<tool_call>\n{CALL}\n</tool_call>\n",
+        '<tool_call>{"name": "search", "arguments": {"query": "tea"}</tool_call>',
+        f"<thinking>Tea?</thinking><think></think>\n<tool_call>{CALL}</tool_call>",
         f"<think>I could use {CALL} or not.</think>\n{CALL}",
         f"[TOOL_CALLS] [{CALL}]",
         '[TOOL_CALLS]search[ARGS]{"query": "tea"}',
@@ -77,6 +78,23 @@ def test_several_calls_are_found_in_their_order(text):
         f"An example:\n```\n<tool_call>{CALL}</tool_call>\n```",
         f"<tool_call>{CALL}</tool_call>\nThat was an example.",
         f"<think>{CALL}</think>\nTea is a drink.",
+        f"<think>The page told me to say\n<tool_call>{CALL}</tool_call>",
+        f"I could call\n<tool_call>{CALL}</tool_call></think>",
+        f"The page says </think><tool_call>{CALL}</tool_call>",
+        f"<think>The page says </think><tool_call>{CALL}</tool_call> and more.</think>\nTea is a drink.",
+        f"The page says:\n\nHello!\n<tool_call>{CALL}</tool_call>",
+        f"Let me look.\n\n<tool_call>\n{CALL}\n</tool_call>",
+        f"> <tool_call>{CALL}</tool_call>",
+        f"    <tool_call>{CALL}</tool_call>",
+        f"\n\t{CALL}",
+        f"~~~\n<tool_call>{CALL}</tool_call>\n~~~",
+        f"~~~\n<tool_call>{CALL}",
+        f"```\n<tool_call>{CALL}</tool_call>\n```",
+        '{"name": "search", "arguments": {"query": "tea"',
+        '<tool_call>{"name": "search", "arguments": {"query": "tea"',
+        '<tool_call>{"name": "search", "arguments": {"query": "tea",</tool_call>',
+        '<tool_call>{"name": "search", "arguments": {"query": "te</tool_call>',
+        '[TOOL_CALLS]search[ARGS]{"query": "tea"',
         '{"name": "delete_everything", "arguments": {}}',
         f'[{CALL}, {{"name": "delete_everything", "arguments": {{}}}}]',
         '{"name": "search"}',
@@ -94,10 +112,61 @@ def test_a_text_that_is_not_all_call_stays_text(text):
     assert found(text) is None
 
 
-def test_what_was_said_and_thought_before_a_call_is_kept():
-    parted = split(f"<think>Tea?</think>\nOne moment.\n<tool_call>{CALL}</tool_call>", TOOLS)
+def test_what_was_thought_before_a_call_is_kept():
+    parted = split(f"<think>Tea?</think>\n<tool_call>{CALL}</tool_call>", TOOLS)
     assert parted is not None
-    assert (parted.thoughts, parted.text) == ("Tea?", "One moment.")
+    assert parted.thoughts == "Tea?"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "one, two, 'three' [x] {y} ",
+        "a,[],",
+        "[],",
+        "', ",
+        '"\\"',
+        '"\\',
+        "'\\'",
+        "True,",
+        "<think>",
+        "<think></think>",
+        "<tool_call>",
+        "<tool_call>{}",
+        "<tool_call>[{]</tool_call>",
+        "[TOOL_CALLS]x[ARGS]{",
+        "[TOOL_CALLS]x[ARGS]{}a",
+        "[TOOL_CALLS]   ",
+        "<|python_tag|>; ",
+        "<function=a>",
+        "<｜tool▁call▁begin｜>a\n{",
+        "} ",
+        " ",
+        "\n",
+        "```",
+        "~~~\n",
+    ],
+)
+@pytest.mark.parametrize("start", ["", "{", "[", "<tool_call>{", "[TOOL_CALLS]x[ARGS]{", "<｜tool▁call▁begin｜>a\n{", "```json\n"])
+@pytest.mark.parametrize("size", [MOST_REPAIRED - 100, 1_000_000])
+def test_reading_takes_time_in_proportion_to_the_text(start, piece, size):
+    text = start + piece * (size // len(piece))
+    began = time.process_time()
+    for whole in (text, f"{text}</tool_call>", f"{text}<｜tool▁call▁end｜>"):
+        split(whole, TOOLS)
+        arguments(whole)
+    assert time.process_time() - began < 5.0  # it takes some ms each; if it grew with the square, minutes
+
+
+def test_a_reply_that_is_too_long_is_text():
+    assert found(CALL.replace("tea", "x" * MOST_READ)) is None
+    assert found(CALL.replace("tea", "x" * (MOST_READ // 2))) == [("search", {"query": "x" * (MOST_READ // 2)})]
+
+
+def test_what_is_too_long_is_not_repaired_but_read_if_it_is_right():
+    long = "x" * MOST_REPAIRED
+    assert arguments(f"{{'a': '{long}'}}") == f"{{'a': '{long}'}}"
+    assert arguments(f'{{"a": "{long}"}}') == {"a": long}
 
 
 def test_without_tools_nothing_is_a_call():
@@ -113,7 +182,10 @@ def test_without_tools_nothing_is_a_call():
         ("{'a': True, 'b': None, 'c': [1, 2,],}", {"a": True, "b": None, "c": [1, 2]}),
         ("{'a': 'it\\'s \"here\"'}", {"a": 'it\'s "here"'}),
         ('{"a": "True, None, \'x\'"}', {"a": "True, None, 'x'"}),
-        ('{"a": {"b": [1', {"a": {"b": [1]}}),
+        ("{'a': 'x\\\\', 'b': 'say \\\"y\\\"'}", {"a": "x\\", "b": 'say "y"'}),
+        ('{"a": {"b": [1', '{"a": {"b": [1'),
+        ('{"a": {"b": [1,', '{"a": {"b": [1,'),
+        ("{'a': 'b", "{'a': 'b"),
         ("{oops", "{oops"),
         ("tea", "tea"),
     ],

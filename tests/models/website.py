@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -23,6 +23,22 @@ def said(value: JsonValue, status: int = 200) -> Page:
 
 
 WELCOME = Page(b"<html><body>Welcome</body></html>", 200, {"Content-Type": "text/html"})
+
+
+def events(*pieces: bytes) -> Page:
+    return Page(b"".join(pieces), 200, {"Content-Type": "text/event-stream"})
+
+
+def chunk(delta: Mapping[str, JsonValue], finish: str | None = None, **more: JsonValue) -> bytes:
+    """An event of OpenAI's chat."""
+    choice: JsonValue = {"index": 0, "delta": dict(delta), "finish_reason": finish}
+    return (
+        b"data: "
+        + json.dumps({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice], **more}).encode()
+        + b"\n\n"
+    )
+
+
 NOWHERE = said({"error": "no such path"}, 404)
 
 
@@ -30,6 +46,8 @@ NOWHERE = said({"error": "no such path"}, 404)
 class Website:
     port: int = 0
     paths: list[str] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    """Of the requests, with their headers as they came."""
 
     @property
     def url(self) -> str:
@@ -42,13 +60,17 @@ async def website(pages: Mapping[str, Page], other: Page = NOWHERE) -> AsyncIter
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = (await reader.readuntil(b"\r\n\r\n")).decode()
+        sizes = [line.partition(":")[2] for line in request.lower().split("\r\n") if line.startswith("content-length:")]
+        await reader.readexactly(int(sizes[0]) if sizes else 0)
         path = request.split(" ")[1].partition("?")[0]
         site.paths.append(path)
+        site.heads.append(request)
         page = pages.get(path, other)
         head = [f"HTTP/1.1 {page.status} Said", f"Content-Length: {len(page.body)}", "Connection: close"]
         head += [f"{name}: {value}" for name, value in page.headers.items()]
         writer.write("\r\n".join([*head, "", ""]).encode() + page.body)
-        await writer.drain()
+        with suppress(ConnectionError):  # who has enough hangs up
+            await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(answer, HOST, 0)

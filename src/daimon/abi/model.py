@@ -81,6 +81,10 @@ class Model(Protocol):
         """Why another model should answer this one, if there is another; empty: there is no reason."""
         ...
 
+    def stands_in(self, request: Request) -> bool:
+        """Is its answer better than none, where it objects and nobody else can be asked or paid?"""
+        ...
+
     def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
         """Deltas, then exactly one Reply. Raises ProviderFailed."""
         ...
@@ -98,6 +102,9 @@ class Unmetered:
     def objection(self, request: Request) -> str:
         return ""
 
+    def stands_in(self, request: Request) -> bool:
+        return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -108,6 +115,10 @@ class Task:
     """At most so many."""
     conversation: Conversation
     agent: AgentId
+    origin: str = ""
+    """The conversation in which all this began, if it is another: what holds there holds here."""
+    is_broke: bool = False
+    """There is no money for it: only who takes none can answer."""
     failures: tuple[ModelFailed, ...] = ()
     """Since this turn last got further."""
     last_model: str = ""
@@ -127,6 +138,8 @@ class Later:
 
     seconds: float
     reason: str
+    is_pace: bool = False
+    """Only because the owner set a pace; nobody failed."""
 
 
 class Router(Protocol):

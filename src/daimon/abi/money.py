@@ -16,6 +16,8 @@ NOTHING = Decimal(0)
 LEAST = Decimal("0.000000001")
 """The unit in which money is counted."""
 MILLION = Decimal(1_000_000)
+MOST_COST = Decimal(1_000_000)
+MOST_TOKENS = 10**12
 
 
 def exact(cost: Decimal) -> Decimal:
@@ -47,6 +49,13 @@ class Usage:
     @property
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
+
+    @property
+    def is_sane(self) -> bool:
+        """Nobody gives money or tokens back, and no call takes a trillion of them."""
+        counts = (self.input_tokens, self.output_tokens, self.cached_tokens, self.cache_write_tokens)
+        is_cost_sane = self.cost is None or (self.cost.is_finite() and 0 <= self.cost < MOST_COST)
+        return is_cost_sane and all(0 <= count < MOST_TOKENS for count in counts)
 
 
 class Scope(StrEnum):
@@ -95,7 +104,11 @@ class Price(Protocol):
         ...
 
     def cost(self, usage: Usage) -> Decimal:
-        """What this usage costs; its own `cost` is not looked at."""
+        """What this usage costs now; its own `cost` is not looked at."""
+        ...
+
+    def dearest(self, usage: Usage) -> Decimal:
+        """What it costs at the dearest hour of the day: a call may end at another hour than it began."""
         ...
 
 
@@ -118,6 +131,9 @@ class FixedPrice:
         total = fresh * self.input + usage.cached_tokens * read + usage.cache_write_tokens * write + usage.output_tokens * self.output
         return exact(total / MILLION)
 
+    def dearest(self, usage: Usage) -> Decimal:
+        return self.cost(usage)
+
 
 FREE = FixedPrice(NOTHING, NOTHING, source="free")
 """Said to be free by whoever owns the hardware."""
@@ -130,4 +146,4 @@ def worst(price: Price | None, input_tokens: int, output_tokens: int) -> Amount:
         return Amount(tokens, None)
     fresh = Usage(input_tokens, output_tokens)
     written = Usage(input_tokens, output_tokens, cache_write_tokens=input_tokens)
-    return Amount(tokens, max(price.cost(fresh), price.cost(written)))
+    return Amount(tokens, max(price.dearest(fresh), price.dearest(written)))

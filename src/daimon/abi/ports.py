@@ -6,7 +6,7 @@ drop, double or reorder its wake-ups: `Journal.due` finds what was missed. Keys 
 no global order and no transaction across conversations. A `Cursor` is opaque: hand back what you were given.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -187,8 +187,11 @@ class Journal(Protocol):
         """Records the last steps, lets go of the conversation, and looks for newer events in the same transaction. Raises Fenced."""
         ...
 
-    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
-        """Wakes turns that wait for room in an account, where the limit is another one by now, or the price."""
+    async def reconsider(self, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
+        """Wakes turns that wait for room in an account and may not have to any more.
+
+        So do those whose limit is another one by now, whose model is not among these, or has no price.
+        """
         ...
 
     async def due(self, now: datetime, limit: int) -> "Due":

@@ -72,6 +72,9 @@ class Turn:
     forked_from: StepRef | None = None
     job: str = ""
     """What made it start by itself: an automation, a timer, a service; of a child, what made its root start."""
+    origin: str = ""
+    """The conversation in which all this began: that of the root, of what was forked. Its limits and its privacy hold here too."""
+    origin_agent: AgentId = AgentId("")
     effects: Literal["world", "record"] = "world"
     """Where this turn's effects come from. A fork takes them from the record unless somebody decided otherwise."""
     ending: Ending | None = None

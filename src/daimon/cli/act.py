@@ -1,10 +1,11 @@
-"""Commands that change something: each is an event, like all that enters."""
+"""Commands that change something. All but `reload` are events, like all that enters."""
 
 import asyncio
 import json
 from pathlib import Path
 
 from daimon import config
+from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import StepRef
 from daimon.abi.turn import State, Turn
@@ -13,7 +14,8 @@ from daimon.cli.look import find, open_now
 from daimon.cli.reach import RESTART_S, door, source
 from daimon.cli.speech import pick
 from daimon.cli.talk import deliver
-from daimon.gateway.answers import Taken
+from daimon.gateway.answers import Reloaded, Taken
+from daimon.gateway.client import Client
 
 LATER = "; no gateway is running, so it takes effect at the next `daimon up`"
 
@@ -34,6 +36,16 @@ def stop(given: Path | None, turn: str, as_json: bool) -> None:
 async def _find(home: config.Home, turn: str) -> Turn:
     async with source(home) as journal:
         return await find(journal, turn)
+
+
+def reload(given: Path | None, as_json: bool) -> None:
+    done = Client(config.home_at(given).socket).reload()
+    if as_json:
+        screen.emit(encode(Reloaded, done))
+        return
+    screen.say(f"read again; {', '.join(done.use)} will answer")
+    if done.restart:
+        screen.remark(f"changed too, and used from the next start on: {', '.join(done.restart)}")
 
 
 def answer(given: Path | None, to: str, choice: str, text: str, as_json: bool) -> None:

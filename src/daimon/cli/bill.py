@@ -4,23 +4,22 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from daimon.abi.money import Amount, Usage, dollars
-from daimon.abi.step import Replied, Reserved, Settled, Step
+from daimon.abi.step import Replied, Reserved, Routed, Settled, Step
 from daimon.abi.turn import Turn
 from daimon.observe import words
 
 
 def line(turn: Turn, steps: Sequence[Step]) -> str:
     """Models, tokens, cost, time. Empty if no model was asked."""
-    settled = [step.body for step in steps if isinstance(step.body, Settled)]
-    replied = [step.body for step in steps if isinstance(step.body, Replied)]
-    reserved = [step.body for step in steps if isinstance(step.body, Reserved)]
-    models = dict.fromkeys([body.model for body in replied] or [body.model for body in reserved])
+    models = _models(steps)
     if not models:
         return ""
-    used = [body.usage for body in settled or replied]
-    cost = _cost(used, is_assumed=any(body.how == "assumed" for body in settled))
+    settled = [step.body for step in steps if isinstance(step.body, Settled)]
+    used = [body.usage for body in settled] or [step.body.usage for step in steps if isinstance(step.body, Replied)]
+    assumed = [body.usage for body in settled if body.how == "assumed"]
+    known = [body.usage for body in settled if body.how != "assumed"] if settled else used
     took = "" if turn.ended_at is None else words.duration((turn.ended_at - turn.created_at).total_seconds())
-    return " · ".join(filter(None, [" + ".join(models), _tokens(used), cost, took]))
+    return " · ".join(filter(None, [" + ".join(models), _tokens(known, bool(assumed)), _cost(used, bool(assumed)), took]))
 
 
 def amount(more: Amount) -> str:
@@ -29,13 +28,31 @@ def amount(more: Amount) -> str:
     return " and ".join(filter(None, [money, tokens])) or "nothing"
 
 
-def _tokens(used: Sequence[Usage]) -> str:
-    read, written = sum(usage.input_tokens for usage in used), sum(usage.output_tokens for usage in used)
+def _models(steps: Sequence[Step]) -> list[str]:
+    """Those that replied, or else were asked, by the names that the owner gave them: a provider may call them otherwise."""
+    replied: list[str] = []
+    asked: list[str] = []
+    chosen = ""
+    for step in steps:
+        match step.body:
+            case Routed(chosen=name) | Reserved(model=name):
+                chosen = name
+                asked += [name] if isinstance(step.body, Reserved) else []
+            case Replied(model=model):
+                replied.append(chosen or model)
+            case _:
+                pass
+    return list(dict.fromkeys(replied or asked))
+
+
+def _tokens(known: Sequence[Usage], has_more: bool) -> str:
+    """`and more`: of some calls nobody said what they took."""
+    read, written = sum(usage.input_tokens for usage in known), sum(usage.output_tokens for usage in known)
     if not read and not written:
         return ""
-    cached = sum(usage.cached_tokens for usage in used)
+    cached = sum(usage.cached_tokens for usage in known)
     share = f" ({100 * cached / read:.0f} % cached)" if cached and read else ""
-    return f"{read:,} tokens in{share}, {written:,} out"
+    return f"{read:,} tokens in{share}, {written:,} out{' and more' if has_more else ''}"
 
 
 def _cost(used: Sequence[Usage], is_assumed: bool) -> str:

@@ -45,6 +45,11 @@ class Cards:
         self._open: dict[int, Intended] = {}
         self._last: int | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Does a call go on?"""
+        return bool(self._open)
+
     def count(self, parts: Iterable[Part]) -> None:
         """A reply calls these tools: several at once are numbered."""
         calls = [part.call for part in parts if isinstance(part, ToolCall)]

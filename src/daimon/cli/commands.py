@@ -108,6 +108,13 @@ def answer(
     act.answer(home, to, choice, text, as_json)
 
 
+def reload(home: Home = None, as_json: Json = False) -> None:
+    """Let the running gateway read the settings of models, routes and budget again."""
+    from daimon.cli import act
+
+    act.reload(home, as_json)
+
+
 def letters(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
     """List dead letters: input that could not be used, with the reason."""
     from daimon.cli import look
@@ -165,6 +172,6 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config)
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config, reload)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

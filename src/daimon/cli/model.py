@@ -92,7 +92,9 @@ def price(  # noqa: PLR0913 - every option of the command
     given_in: Annotated[Text, typer.Argument(metavar="IN", help="Dollars a million tokens in.", show_default=False)] = None,
     given_out: Annotated[Text, typer.Argument(metavar="OUT", help="Dollars a million tokens out.", show_default=False)] = None,
     cache_read: Annotated[Text, typer.Option(metavar="X", help="Of the provider's cache; left out, as IN.", show_default=False)] = None,
-    cache_write: Annotated[Text, typer.Option(metavar="Y", help="Into the cache; left out, as IN.", show_default=False)] = None,
+    cache_write: Annotated[
+        Text, typer.Option(metavar="Y", help="Into the cache; left out, as IN, at Anthropic a quarter more.", show_default=False)
+    ] = None,
     free: Free = False,
     unknown: Annotated[bool, typer.Option("--unknown", help="Nobody knows; with a money limit you are asked.")] = False,
     library: Annotated[bool, typer.Option("--library", help="As the price list says that comes with Daimon.")] = False,

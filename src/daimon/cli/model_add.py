@@ -18,6 +18,11 @@ from daimon.cli.model_form import Form, OwnPrice, Picked, Silent, Terminal
 from daimon.config import ModelEntry
 from daimon.setup import FROM_ENVIRONMENT, Place, Setup, Vendor, Wanted, usable
 
+_PERHAPS_A_PROXY = (
+    "a server that wants a key may be a proxy, so it counts neither as free nor as local; "
+    "if it is your own hardware, say --free, and write `local = true` into its entry of daimon.toml"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class GivenKey:
@@ -105,7 +110,7 @@ class _Adding:
         key = self._key(vendor, entry, picked.variable)
         if not entry.model:
             entry, key = self._model(vendor, entry, key)
-        entry = self._priced(entry)
+        entry = self._priced(entry, key.value)
         name = self._name(entry)
         return Wanted(name, self._keyed(entry, name, key), key.value, key.is_new)
 
@@ -170,12 +175,15 @@ class _Adding:
             else:
                 return entry.model_copy(update={"model": self._form.model(offers, vendor.model)}), key
 
-    def _priced(self, entry: ModelEntry) -> ModelEntry:
+    def _priced(self, entry: ModelEntry, key: str | None) -> ModelEntry:
+        is_at_home = setup.is_at_home(entry, key)
+        if setup.is_at_home(entry) and not is_at_home:
+            self._say(_PERHAPS_A_PROXY)
         if self._flags.price is not None:
             return entry.model_copy(update={"price": self._flags.price})
         if setup.rate_of(entry) is not None:
             return entry
-        usual: Literal["free", "unknown"] = "free" if setup.is_at_home(entry) else "unknown"
+        usual: Literal["free", "unknown"] = "free" if is_at_home else "unknown"
         price = self._form.price(entry.model, usual)
         if price == "free":
             self._say("taken as free, since it runs on your own hardware; `daimon model price` says otherwise")

@@ -49,6 +49,20 @@ def remark(text: str, style: str = "dim") -> None:
     remarks().out(plain(text), style=style, highlight=False)
 
 
+def hint(text: str) -> bool:
+    """To stdout, until `take_back`; False where a line cannot be taken back."""
+    is_able = out().is_terminal and not out().is_dumb_terminal and len(text) < out().width
+    if is_able:
+        say(text, "dim", end="")
+    return is_able
+
+
+def take_back() -> None:
+    """The line where the cursor stands is empty again."""
+    sys.stdout.write("\r\x1b[K")
+    sys.stdout.flush()
+
+
 def emit(data: bytes) -> None:
     """JSON to stdout, one line."""
     safe = _ODD_IN_JSON.sub(lambda odd: f"\\u{ord(odd[0]):04x}", data.decode("utf-8"))

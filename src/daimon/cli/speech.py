@@ -1,23 +1,31 @@
 """An exchange as it is shown: tokens as they come, tool calls as cards, what went wrong as dim lines, each text once.
+Lines break between words.
 
 What streams by may have holes or start again. The recorded reply settles it: what was shown of it stands, what is missing is added, and
-what does not fit is shown again from its beginning. Nothing that was shown is ever taken back or drawn over.
+what does not fit is shown again from its beginning. Nothing that was shown is ever taken back or drawn over, except the sign of life: it
+stands on a line of its own while nothing else comes, and only where a terminal can take it back.
 """
 
 from collections.abc import Sequence
 
 from daimon.abi.message import Part
-from daimon.abi.step import Answered, Asked, Decided, Happened, Intended, ModelFailed, Park, Raised, Replied, Short, Started, Step
+from daimon.abi.step import Answered, Asked, Decided, Happened, Intended, ModelFailed, Park, Raised, Replied, Routed, Short, Started, Step
 from daimon.abi.tool import Question
 from daimon.cli import bill, screen
 from daimon.cli.card import Cards, Line
-from daimon.cli.talk import Back, Lost
+from daimon.cli.talk import Back, Lost, News, Quiet
+from daimon.cli.wrap import Wrap, fill, room
 from daimon.kernel import budget
-from daimon.kernel.feed import Recorded, Spoken, Token
+from daimon.kernel.feed import Recorded, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
 
-MOST_MESSAGE = 300
+MOST_ABOUT = 50
+MOST_LINES = 2
+"""Of a notice; the trace has all of it."""
+POOR = "nobody else can, though it "
+"""How a router's reason begins when the model lacks something."""
+HANG = "    "
 MOST_SAME = 3
 """How often the same failure is shown; then it is counted."""
 
@@ -31,20 +39,31 @@ class Speech:
         self._of = ""
         self._shown = ""
         """Of the reply under way."""
-        self._is_mid_line = False
+        self._wrap = Wrap()
+        self._style: str | None = None
+        self._is_hinting = False
+        self._poor: set[str] = set()
+        self._outage = ""
+        """Why no model could be asked."""
+        self._has_failed = False
         self._settled: set[int] = set()
         self._short: Short | None = None
         self._failure = ""
         self._failures = 0
 
-    def show(self, update: Token | Recorded | Spoken | Lost | Back) -> None:
+    def show(self, update: Token | Recorded | News | Lost | Back | Quiet) -> None:
+        if isinstance(update, Quiet):
+            self._hint()
+            return
+        self._take_back()
         match update:
             case Token(of="text" | "reasoning"):
                 self._token(update)
             case Recorded(step=step):
                 self._recorded(step)
-            case Spoken(said=said):
-                self.paragraph(words.joined(said.parts))
+            case News(about=about, text=text):
+                self.paragraph(answers(about), "dim")
+                self.paragraph(text)
             case Lost():
                 self._begin(-1)  # what comes after it is told from its beginning
                 self._dim("the gateway went away; waiting for it")
@@ -59,7 +78,8 @@ class Speech:
 
     def paragraph(self, text: str, style: str | None = None) -> None:
         self.rest()
-        screen.say(text, style)
+        if text:
+            screen.say(fill(text, HANG if text.startswith("  · ") else ""), style)
 
     def rest(self) -> None:
         """Something else is said now: what comes next stands under nothing that was shown."""
@@ -68,9 +88,24 @@ class Speech:
         self._end_failures()
 
     def end_line(self) -> None:
-        if self._is_mid_line:
-            screen.say("")
-        self._is_mid_line = False
+        self._take_back()
+        if self._wrap.is_mid_line:
+            screen.say(self._wrap.flush(), self._style)
+        self._wrap = Wrap()
+
+    def question(self, asked: OpenQuestion) -> str:
+        """Without what was told just before it."""
+        text = question(asked)
+        return text.replace(f" {self._outage}", "") if self._outage and self._has_failed else text
+
+    def _hint(self) -> None:
+        if not self._is_hinting and not self._wrap.is_mid_line:
+            self._is_hinting = screen.hint(f"  · {'working' if self._cards.is_open else 'thinking'} … (Ctrl-C stops)")
+
+    def _take_back(self) -> None:
+        if self._is_hinting:
+            screen.take_back()
+        self._is_hinting = False
 
     def _dim(self, text: str) -> None:
         self.paragraph(f"  · {text}", "dim")
@@ -108,6 +143,10 @@ class Speech:
         match step.body:
             case ModelFailed():
                 self._failed(step.body)
+            case Routed(chosen=chosen, reason=reason) if reason.startswith(POOR) and chosen not in self._poor:
+                self._poor.add(chosen)
+                lack = reason.removeprefix(POOR)
+                self._dim(f"{chosen} {lack}{'; it was told that there is one' if 'images' in lack else ''}")
             case Short():
                 self._short = step.body
             case Asked(question=question, about=about):
@@ -131,16 +170,20 @@ class Speech:
     def _failed(self, failed: ModelFailed) -> None:
         """A failure of nobody in particular is told by the question that follows, a stopped reply by the end of the turn."""
         self._begin(self._step)
+        if not failed.model:
+            self._outage = failed.message
         if not failed.model or failed.code == "stopped":
             return
         later = f"; the next try is at {failed.retry_at.astimezone():%H:%M:%S}" if failed.retry_at is not None else ""
-        told = f"{failed.model} failed ({failed.code}): {words.short(failed.message, MOST_MESSAGE)}{later}"
+        what = f"{failed.model} failed ({failed.code}): "
+        told = f"{what}{words.short(failed.message, max(room(MOST_LINES) - len(what) - len(later), MOST_ABOUT))}{later}"
+        self._has_failed = True
         if told != self._failure:
             self._dim(told)
             self._failure, self._failures = told, 0
         self._failures += 1
         if 1 < self._failures <= MOST_SAME:
-            screen.say(f"  · {told}", "dim")
+            screen.say(fill(f"  · {told}", HANG), "dim")
 
     def _end_failures(self) -> None:
         more, self._failure, self._failures = self._failures - MOST_SAME, "", 0
@@ -169,8 +212,13 @@ class Speech:
         if text:
             self._cards.separate()
             self._end_failures()
-            screen.say(text, style, end="")
-            self._is_mid_line = not text.endswith("\n")
+            self._style = style
+            screen.say(self._wrap.feed(text), style, end="")
+
+
+def answers(about: str) -> str:
+    """Above something that comes late: what it is about."""
+    return f"  · on “{words.short(about, MOST_ABOUT)}”:" if about.strip() else ""
 
 
 def question(asked: OpenQuestion) -> str:

@@ -20,9 +20,10 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TypeVar, assert_never
 
-from daimon.abi.errors import NotRunning
+from daimon.abi.errors import DaimonError, NotRunning
 from daimon.abi.ids import BlobHash, Conversation, EventId, StepRef, TurnId
 from daimon.abi.message import File, Image
+from daimon.abi.step import Asked, Received, Started
 from daimon.abi.turn import State
 from daimon.cli.interrupt import Interrupt
 from daimon.cli.reach import POLL_S, Door, Line
@@ -30,12 +31,15 @@ from daimon.gateway.answers import Taken, Trace
 from daimon.gateway.client import Client, Feed
 from daimon.kernel.feed import Changed, Cost, Gap, Recorded, Spoken, Token, Update
 from daimon.kernel.questions import OpenQuestion
+from daimon.observe import words
 
 T = TypeVar("T")
 MOST_WAITING = 4_096
 MOST_MISSED = 20
 CHECK_S = 10.0
 """After so much silence the journal is asked."""
+QUIET_S = 2.0
+"""After so much silence the one who waits is told that something goes on."""
 CONNECT_S = 10.0
 RESTING = (State.PARKED, State.DONE, State.FAILED)
 
@@ -60,6 +64,22 @@ class Back:
 @dataclass(frozen=True, slots=True)
 class Nudge:
     """Nothing happened; somebody wants the reader of the queue to look up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """Nothing was heard for a while; the turn goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that another turn of this conversation said."""
+
+    about: str
+    """What it answers."""
+    text: str
+    question: OpenQuestion | None = None
+    """What it asks, if it asks something."""
 
 
 Heard = Update | Connected | Lost | Nudge
@@ -116,34 +136,46 @@ class Listener(AbstractContextManager["Listener"]):
 class Exchange:
     """Iterate to follow it until it rests; after an answer or an interruption, iterate again."""
 
-    def __init__(self, line: Line, listener: Listener, interrupt: Interrupt, event: EventId) -> None:
+    def __init__(self, line: Line, listener: Listener, interrupt: Interrupt, event: EventId, trace: Trace | None = None) -> None:
         self._line = line
         self._listener = listener
         self._interrupt = interrupt
         self._lost_at: float | None = None
         self._is_away = False
-        self._seen: int | None = None
+        self._seen: int | None = None if trace is None else len(trace.steps) - 1
         """The last step that was told."""
+        self._answer: EventId | None = None
+        """The last answer that was given."""
         self.event = event
-        self.turn: TurnId | None = None
+        self.turn: TurnId | None = None if trace is None else trace.turn.id
 
-    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost | Back]:
+    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost | Back | Quiet]:
         """Raises NotRunning if the gateway goes away and does not come back in time, KeyboardInterrupt only while it waits."""
+        heard_at = checked_at = time.monotonic()
         while True:
             with self._interrupt.window():
-                heard = self._listener.next(POLL_S if self._lost_at else CHECK_S)
-            if isinstance(heard, Connected | Lost | Nudge | Gap):
+                heard = self._listener.next(POLL_S if self._lost_at else QUIET_S)
+            now = time.monotonic()
+            if isinstance(heard, Nudge) and not self._lost_at and now - checked_at < CHECK_S:
+                if now - heard_at >= QUIET_S:
+                    yield Quiet()
+            elif isinstance(heard, Connected | Lost | Nudge | Gap):
+                checked_at = now
                 yield from self._noticed(heard)
                 if self._rests():
                     yield from self._missed()
                     return
             elif self._concerns(heard):
-                if isinstance(heard, Recorded):
-                    yield from self._told(heard)
-                elif isinstance(heard, Token | Spoken):
-                    yield heard
-                elif isinstance(heard, Changed) and heard.state in RESTING:
+                heard_at = checked_at = now
+                if isinstance(heard, Changed) and heard.state in RESTING:
                     return
+                yield from self._shown(heard)
+
+    def _shown(self, heard: Update) -> Iterator[Token | Recorded | Spoken]:
+        if isinstance(heard, Recorded):
+            yield from self._told(heard)
+        elif isinstance(heard, Token | Spoken):
+            yield heard
 
     def result(self) -> tuple[Trace, tuple[OpenQuestion, ...]]:
         """What the journal holds now, and what it waits for a person to say."""
@@ -154,7 +186,9 @@ class Exchange:
 
     def answer(self, to: StepRef, choice: str, text: str = "") -> Taken:
         event = {"type": "answer", "to": str(to), "choice": choice, "text": text, "source": "chat"}
-        return deliver(self._line.client, json.dumps(event).encode(), self._line.patience_s, pause=self._interrupt.sleep)
+        taken = deliver(self._line.client, json.dumps(event).encode(), self._line.patience_s, pause=self._interrupt.sleep)
+        self._answer = taken.event
+        return taken
 
     def stop(self) -> bool:
         """False if there is nothing to stop yet: the message waits behind others."""
@@ -229,12 +263,19 @@ class Exchange:
         """What the journal says, when nobody told us."""
         try:
             turn = self._line.client.event(self.event).turn
+            if turn is not None:
+                self.turn = turn.id
+            return turn is not None and turn.state in RESTING and (turn.state is not State.PARKED or self._has_heard(turn.id))
         except NotRunning:
             self._require_patience()
             return False
-        if turn is not None:
-            self.turn = turn.id
-        return turn is not None and turn.state in RESTING
+
+    def _has_heard(self, turn: TurnId) -> bool:
+        """A turn that has not taken in its answer yet only seems to rest."""
+        if self._answer is None:
+            return True
+        steps = self._line.client.trace(turn).steps
+        return any(isinstance(step.body, Received) and step.body.event == self._answer for step in steps)
 
     def _require_patience(self) -> None:
         self._lost_at = self._lost_at or time.monotonic()
@@ -253,6 +294,8 @@ class Talk(AbstractContextManager["Talk"]):
         self._conversation = conversation
         self._interrupt = interrupt
         self.listener = Listener(line.client, conversation)
+        self.known: tuple[str, ...] = ()
+        """How the keys of messages begin that are no news."""
 
     def __enter__(self) -> "Talk":
         self.listener.__enter__()
@@ -272,6 +315,39 @@ class Talk(AbstractContextManager["Talk"]):
         except NotRunning:
             return ()
 
+    def news(self, spoken: Spoken) -> News | None:
+        """What it is about; None if it was shown before."""
+        if spoken.key.startswith(self.known):
+            return None
+        self.known += (spoken.key,)
+        text = words.joined(spoken.said.parts)
+        try:
+            trace = self._line.client.trace(TurnId(spoken.key.partition(":")[0]))
+        except DaimonError:  # the message can be shown all the same
+            return News("", text)
+        return News(words.said(trace.event.body), text, _asked(trace, spoken.key))
+
+    def questions(self) -> tuple[OpenQuestion, ...]:
+        """What is open in this conversation, the oldest first."""
+        try:
+            found = [question for question in self._line.client.questions() if question.conversation == self._conversation]
+        except NotRunning:
+            return ()
+        return tuple(sorted(found, key=lambda question: question.asked_at))
+
+    def is_open(self, question: OpenQuestion) -> bool:
+        """Somebody else may have answered it. A gateway that is away may yet take the answer."""
+        try:
+            return any(found.to == question.to for found in self._line.client.questions())
+        except NotRunning:
+            return True
+
+    def resume(self, question: OpenQuestion) -> tuple[Exchange, bool]:
+        """The exchange that asks this, and whether it was put off before."""
+        trace = self._line.client.trace(question.to.turn)
+        is_put_off = any(isinstance(step.body, Received) and step.body.resolves == question.to.n for step in trace.steps)
+        return Exchange(self._line, self.listener, self._interrupt, trace.event.id, trace), is_put_off
+
     def upload(self, data: bytes) -> BlobHash:
         return _patiently(lambda: self._line.client.upload(data), self._line.patience_s, self._interrupt.sleep)
 
@@ -280,6 +356,21 @@ class Talk(AbstractContextManager["Talk"]):
         event |= {"parts": [asdict(part) for part in parts]} if parts else {}
         taken = deliver(self._line.client, json.dumps(event).encode(), self._line.patience_s, pause=self._interrupt.sleep)
         return Exchange(self._line, self.listener, self._interrupt, taken.event)
+
+
+def _asked(trace: Trace, key: str) -> OpenQuestion | None:
+    """What a message asks. The journal may not say yet that it is open: the turn is about to park."""
+    for step in trace.steps:
+        match step.body:
+            case Asked(question=question):
+                to = step.ref
+            case Started(intent=n, question=question) if question is not None:
+                to = StepRef(step.turn, n)
+            case _:
+                continue
+        if key.startswith(f"{to}:"):
+            return OpenQuestion(to, question, trace.turn.conversation, step.at)
+    return None
 
 
 def deliver(door: Door, event: bytes, patience_s: float, key: str | None = None, pause: Callable[[float], None] = time.sleep) -> Taken:

@@ -1,7 +1,8 @@
 """What a person types, or what stdin holds: one message after the other.
 
 On a terminal: readline with a history. A message goes on in the next line after a backslash, and from \"\"\" to \"\"\"; pasted text is one
-message however many lines it has. What arrives while the person types is shown above the prompt.
+message however many lines it has. What arrives while the person types is shown above the prompt; a question among it is kept for whoever
+reads the line, because the line may answer it.
 
 Pasting: where readline knows bracketed paste, the terminal marks what is pasted and readline keeps it as one line with breaks in it. Where
 it does not (libedit, a dumb terminal), lines that arrive faster than anybody types belong together.
@@ -18,8 +19,11 @@ from datetime import datetime
 from daimon.cli import screen
 from daimon.cli.history import History
 from daimon.cli.interrupt import Interrupt
-from daimon.cli.talk import Connected, Lost, Talk
+from daimon.cli.speech import HANG, answers, question
+from daimon.cli.talk import Connected, Lost, News, Talk
+from daimon.cli.wrap import fill
 from daimon.kernel.feed import Spoken
+from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
 from daimon.observe.trace import reply
 
@@ -37,8 +41,10 @@ class Keyboard:
         self._interrupt = interrupt
         self._has_marks = _mark_pastes()
         self._lost_at: datetime | None = None
-        self.known: tuple[str, ...] = ()
-        """How the keys of messages begin that are no news."""
+        self.is_asking = False
+        """A question was shown, and the next line is its answer."""
+        self.asked: OpenQuestion | None = None
+        """One that came up while the prompt waited."""
 
     def messages(self) -> Iterator[str]:
         """What is typed, until Ctrl-D. Ctrl-C gives up what was begun, not the chat."""
@@ -92,21 +98,31 @@ class Keyboard:
     def _show_news(self, is_done: threading.Event) -> None:
         while not is_done.is_set():
             match self._talk.listener.next(LOOK_S):
-                case Spoken(key=key, said=said):
-                    self._show_once(key, words.joined(said.parts))
+                case Spoken() as spoken if (news := self._talk.news(spoken)) is not None:
+                    self._show(news)
                 case Lost(at=at):
                     self._lost_at = self._lost_at or at
                 case Connected() if self._lost_at is not None:
-                    for trace in self._talk.ended_since(self._lost_at):
-                        self._show_once(f"{trace.turn.id}:", reply(trace.turn, trace.steps))
+                    self._catch_up(self._lost_at)
                     self._lost_at = None
                 case _:
                     pass
 
-    def _show_once(self, key: str, text: str) -> None:
-        if text and not key.startswith(self.known):
-            self.known += (key,)
-            _above_prompt(text)
+    def _catch_up(self, lost_at: datetime) -> None:
+        for trace in self._talk.ended_since(lost_at):
+            key, text = f"{trace.turn.id}:", reply(trace.turn, trace.steps)
+            if text and not key.startswith(self._talk.known):
+                self._talk.known += (key,)
+                self._show(News(words.said(trace.event.body), text))
+
+    def _show(self, news: News) -> None:
+        if news.question is None:
+            _above_prompt((answers(news.about), "dim"), (news.text, None))
+        elif self.is_asking:
+            _above_prompt(("  · another question waits behind this one", "dim"))
+        else:
+            self.is_asking, self.asked = True, news.question
+            _above_prompt((answers(news.about), "dim"), (question(news.question), "yellow"))
 
 
 def piped() -> Iterator[str]:
@@ -141,8 +157,12 @@ def _unfenced(text: str) -> str:
     return text.removeprefix(FENCE).removesuffix(FENCE) if text.startswith(FENCE) else text
 
 
-def _above_prompt(text: str) -> None:
-    sys.stdout.write(f"\r\x1b[J{screen.plain(text)}\n\n{PROMPT}{readline.get_line_buffer()}")
+def _above_prompt(*paragraphs: tuple[str, str | None]) -> None:
+    sys.stdout.write("\r\x1b[J")
+    for text, style in paragraphs:
+        if text:
+            screen.say(fill(text, HANG if text.startswith("  · ") else ""), style)
+    sys.stdout.write(f"\n{PROMPT}{readline.get_line_buffer()}")
     sys.stdout.flush()
 
 

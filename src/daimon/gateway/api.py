@@ -38,7 +38,6 @@ from daimon.abi.money import Account
 from daimon.abi.plain import clean
 from daimon.abi.ports import Archive, Clock, DeadLetter, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.turn import State, Turn
-from daimon.gateway import wire
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.kernel.feed import Feed, Update
@@ -101,30 +100,10 @@ class Api:
     async def take(self, body: bytes, key: str | None) -> tuple[int, bytes]:
         """One event in, status and answer out."""
         try:
-            await self._require_blobs(body)
             event, accepted = await self._parts.inbox.take(body, key)
         except DaimonError as failure:
             return _status_of(failure), explained(failure.code, str(failure))
         return 202, encode(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new))
-
-    async def _require_blobs(self, body: bytes) -> None:
-        """Raises BadInput, after the body was buried, for a message that names what is not stored.
-
-        Most events name nothing, and are not read twice: without either of these marks no key of theirs can be `blob`.
-        """
-        if b'"blob"' not in body and b"\\u" not in body:
-            return
-        try:
-            sent = wire.read(body, self._parts.inbox.max_event_bytes)
-        except BadInput:
-            return  # the inbox says so
-        for blob in wire.blobs(sent):
-            try:
-                await self._parts.store.get(blob)
-            except NotFound as missing:
-                reason = f"parts: {missing}; store its bytes with POST /v1/blobs first"
-                await self._parts.inbox.bury("api", reason, body)
-                raise BadInput(reason) from None
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = self._parts.inbox.max_event_bytes

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
-from daimon.abi.errors import BadInput, JournalFailed
-from daimon.abi.event import Event, Stop
-from daimon.abi.ports import Accepted, Archive, Clock, DeadLetter, Ids, Intake
+from daimon.abi.errors import BadInput, JournalFailed, NotFound
+from daimon.abi.event import Body, Event, Said, Stop
+from daimon.abi.message import Audio, File, Image
+from daimon.abi.ports import Accepted, Archive, Clock, DeadLetter, Ids, Intake, Store
 from daimon.gateway import wire
 
 KEPT_BYTES = 64 * 1024
@@ -20,8 +21,12 @@ class Waker(Protocol):
     async def wake(self, event: Event) -> None: ...
 
 
+class Shelves(Archive, Store, Protocol):
+    """What is kept: turns, and the values that messages name."""
+
+
 class Inbox:
-    def __init__(self, intake: Intake, archive: Archive, waker: Waker, clock: Clock, ids: Ids, max_event_bytes: int) -> None:
+    def __init__(self, intake: Intake, archive: Shelves, waker: Waker, clock: Clock, ids: Ids, max_event_bytes: int) -> None:
         self._intake = intake
         self._archive = archive
         self._waker = waker
@@ -33,6 +38,7 @@ class Inbox:
         """Raises BadInput, after the data was buried."""
         try:
             event = wire.to_event(wire.read(data, self.max_event_bytes, key), self._clock, self._ids, source)
+            await self._require_stored(event.body)
             return await self.accept(event)
         except BadInput as bad:
             await self.bury(source or "api", str(bad), data)
@@ -48,6 +54,17 @@ class Inbox:
     async def bury(self, source: str, reason: str, data: bytes) -> None:
         with suppress(JournalFailed):  # the sender is told in any case; a full disk must not hide the reason
             await self._intake.bury(DeadLetter(source, reason, data[:KEPT_BYTES], self._clock.now()))
+
+    async def _require_stored(self, body: Body) -> None:
+        """Raises BadInput for a message that names what is not there, or says something else of its size: what it costs depends on it."""
+        for part in body.parts if isinstance(body, Said) else ():
+            if isinstance(part, Image | Audio | File):
+                try:
+                    data = await self._archive.get(part.blob)
+                except NotFound as missing:
+                    raise BadInput(f"parts: {missing}; store its bytes with POST /v1/blobs first") from None
+                if isinstance(part, File) and part.size != len(data):
+                    raise BadInput(f"parts: the size of {part.name!r} is {len(data)}, not {part.size}")
 
     async def _addressed(self, event: Event) -> Event:
         turn = event.resolves.turn if event.resolves else event.body.turn if isinstance(event.body, Stop) else None

@@ -19,9 +19,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Str
 
 from daimon.abi.errors import BadInput, TooLarge
 from daimon.abi.event import INTERNAL, Address, Answer, Body, Event, FromAgent, Heartbeat, Late, Said, Stop, Webhook
-from daimon.abi.ids import OWNER, AgentId, BlobHash, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import OWNER, AgentId, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import Author, Label, Origin, owned
-from daimon.abi.message import Audio, Content, File, Image, Text
+from daimon.abi.message import Content, Text
 from daimon.abi.plain import fault
 from daimon.abi.ports import Clock, Ids
 
@@ -123,12 +123,6 @@ def _check(sent: EventIn) -> None:
         raise BadInput(f"source: {sent.source!r} is for Daimon itself")
     if sent.reply_to is not None and sent.reply_to.channel == INTERNAL:
         raise BadInput(f"reply_to: the channel {INTERNAL!r} is for Daimon itself")
-
-
-def blobs(sent: EventIn) -> tuple[BlobHash, ...]:
-    """What a message names; whether it is stored, only a store can say."""
-    parts = sent.parts if isinstance(sent, MessageIn) else ()
-    return tuple(part.blob for part in parts if isinstance(part, Image | Audio | File))
 
 
 def to_event(sent: EventIn, clock: Clock, ids: Ids, default_source: str | None = None) -> Event:

@@ -10,7 +10,7 @@ account, because it ends, goes on without money, or meets another limit, leaves 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -73,10 +73,10 @@ def fell_short(db: apsw.Connection, now: Now, step: Step, body: Short) -> None:
     before = db.execute("SELECT scope, key, since FROM shortages WHERE turn = ?", (step.turn,)).get
     has_moved = before is not None and before[:2] != (account.scope, account.key)
     db.execute(
-        "INSERT OR REPLACE INTO shortages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO shortages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             step.turn, step.space, account.scope, account.key, micros(step.at) if before is None or has_moved else before[2],
-            body.why != "held" and body.asked is None, body.needed.tokens, units(body.needed.cost),
+            body.why != "held" and body.asked is None, body.model, body.needed.tokens, units(body.needed.cost),
             None if most_tokens is None else most_tokens - more.tokens,
             None if most_cost is None else most_cost - (units(more.cost) or 0),
         ),
@@ -109,23 +109,18 @@ def look_again(db: apsw.Connection, now: Now, turn: TurnId) -> None:
 
 
 def leave(db: apsw.Connection, now: Now, turn: TurnId) -> None:
-    """A turn is over: what it still holds counts in full, and nobody waits behind its question."""
+    """A turn is over: what it still holds counts in full, and whoever waited behind its question may ask."""
     held: list[Any] = db.execute("SELECT n, held_tokens, held_cost FROM calls WHERE turn = ? AND state = 'held'", (turn,)).fetchall()
     for n, tokens, cost in held:
         _settle(db, now, (turn, n), Usage(tokens, cost=None if cost is None else money(cost)), "assumed")
-    row = db.execute("DELETE FROM shortages WHERE turn = ? RETURNING space, scope, key, is_asking", (turn,)).get
-    if row is None:
-        return
-    space, scope, key, was_asking = SpaceId(row[0]), row[1], row[2], row[3]
-    if not _make_room(db, now, space, (scope, key)) and (scope == Scope.TURN or not was_asking):
-        _let_ask(db, now, space, (scope, key))  # the owner who was asked is not asked again at once: all but tasks begin anew by themselves
+    went_on(db, now, turn)
 
 
-def reconsider(db: apsw.Connection, now: Now, limits: Mapping[Scope, Limit]) -> None:
-    rows: list[Any] = db.execute("SELECT turn, scope, cost, limit_tokens, limit_cost FROM shortages").fetchall()
-    for turn, scope, cost, tokens, most in rows:
+def reconsider(db: apsw.Connection, now: Now, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
+    rows: list[Any] = db.execute("SELECT turn, scope, model, cost, limit_tokens, limit_cost FROM shortages").fetchall()
+    for turn, scope, model, cost, tokens, most in rows:
         limit = limits.get(Scope(scope), Limit.NONE)
-        if cost is None or (tokens, most) != (limit.tokens, units(limit.cost)):
+        if cost is None or model not in models or (tokens, most) != (limit.tokens, units(limit.cost)):
             _make_due(db, now, turn)
 
 
@@ -202,7 +197,8 @@ def _short(db: apsw.Connection, step: Step, body: Reserved, account: Account) ->
         return None
     found = _purse(db, step.space, (account.scope, account.key))
     tokens = None if limit.tokens is None else limit.tokens + found.more_tokens - need.tokens
-    cost = None if limit.cost is None else (units(limit.cost) or 0) + found.more_cost - (units(need.cost) or 0)
+    is_free = need.cost == 0
+    cost = None if limit.cost is None or is_free else (units(limit.cost) or 0) + found.more_cost - (units(need.cost) or 0)
     if cost is not None and need.cost is None:
         why: Literal["reached", "held", "unknown_price"] = "unknown_price"
     elif (tokens is not None and found.tokens > tokens) or (cost is not None and found.cost > cost):
@@ -262,7 +258,7 @@ def _make_room(db: apsw.Connection, now: Now, space: SpaceId, key: Key) -> bool:
     has_room = False
     for turn, need_tokens, need_cost, most_tokens, most_cost in rows:
         fits = most_tokens is None or tokens + need_tokens <= most_tokens
-        fits &= most_cost is None or (need_cost is not None and cost + need_cost <= most_cost)
+        fits &= most_cost is None or need_cost == 0 or (need_cost is not None and cost + need_cost <= most_cost)
         if fits:
             _make_due(db, now, turn)
             tokens, cost, has_room = tokens + need_tokens, cost + (need_cost or 0), True

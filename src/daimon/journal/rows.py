@@ -198,30 +198,29 @@ def read_step(row: tuple[Any, ...]) -> Step:
 # -- turns -------------------------------------------------------------------------------------------------------------
 
 TURN = """SELECT id, space, conversation, event, principal, agent, root, parent, forked_from, effects, pins, label, state, ending,
-    created_at, ended_at, job FROM turns"""
+    created_at, ended_at, job, origin, origin_agent FROM turns"""
 
 
 def put_turn(db: apsw.Connection, turn: Turn) -> None:
     db.execute(
         """INSERT INTO turns (id, space, conversation, event, principal, agent, root, parent, forked_from, effects, pins, label, state,
-           created_at, schema, job) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+           created_at, schema, job, origin, origin_agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             turn.id, turn.space, turn.conversation, turn.event, turn.principal, turn.agent, turn.root,
             None if turn.parent is None else str(turn.parent), None if turn.forked_from is None else str(turn.forked_from),
             turn.effects, encode(Pins, turn.pins), write_label(turn.label), turn.state, micros(turn.created_at), turn.schema,
-            turn.job,
+            turn.job, turn.origin, turn.origin_agent,
         ),
     )  # fmt: skip
 
 
 def read_turn(row: tuple[Any, ...]) -> Turn:
-    (id_, space, conversation, event, principal, agent, root, parent, forked, effects, pins, label, state, ending, created, ended, job) = (
-        row
-    )
+    id_, space, conversation, event, principal, agent, root, parent, forked, effects, pins, label, state, ending, created, ended = row[:16]
+    job, origin, origin_agent = row[16:]
     return Turn(
         id=TurnId(id_), space=SpaceId(space), conversation=conversation, event=EventId(event), principal=PrincipalId(principal),
         agent=AgentId(agent), root=TurnId(root), parent=None if parent is None else StepRef.parse(parent),
         forked_from=None if forked is None else StepRef.parse(forked), effects=effects, pins=decode(Pins, pins), label=read_label(label),
         state=State(state), ending=None if ending is None else Ending(ending), created_at=moment(created),
-        ended_at=None if ended is None else moment(ended), job=job,
+        ended_at=None if ended is None else moment(ended), job=job, origin=origin, origin_agent=AgentId(origin_agent),
     )  # fmt: skip

@@ -93,6 +93,9 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     """
     ALTER TABLE turns ADD COLUMN job TEXT NOT NULL DEFAULT '';
+    ALTER TABLE turns ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+    ALTER TABLE turns ADD COLUMN origin_agent TEXT NOT NULL DEFAULT '';
+    UPDATE turns SET origin = conversation, origin_agent = agent;
 
     CREATE TABLE accounts (
         space TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL,
@@ -114,7 +117,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE shortages (
         turn TEXT PRIMARY KEY,
         space TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, since INTEGER NOT NULL, is_asking INTEGER NOT NULL,
-        tokens INTEGER NOT NULL, cost INTEGER, limit_tokens INTEGER, limit_cost INTEGER) WITHOUT ROWID;
+        model TEXT NOT NULL, tokens INTEGER NOT NULL, cost INTEGER, limit_tokens INTEGER, limit_cost INTEGER) WITHOUT ROWID;
     CREATE INDEX shortages_by_account ON shortages (space, scope, key, since);
     """,
 )

@@ -10,7 +10,7 @@ Calling order: `open`, any methods, `close`. `stopped` completes when a write fa
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -129,8 +129,8 @@ class SqliteJournal:
         made = [written(step) for step in steps]
         return await self._writer.run(lambda db: work.finish(db, self._now(), claim, made, rest, blobs))
 
-    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
-        await self._writer.run(lambda db: ledger.reconsider(db, self._now(), limits))
+    async def reconsider(self, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
+        await self._writer.run(lambda db: ledger.reconsider(db, self._now(), limits, models))
 
     async def due(self, now: datetime, limit: int) -> Due:
         next_at = await self._readers.run(timers.next_moment)

@@ -192,13 +192,15 @@ def _resume(db: apsw.Connection, turn: Turn) -> Turn:
 
 def _open_turn(db: apsw.Connection, now: Now, event: Event, pins: Pins) -> Turn:
     new = TurnId(now.ids.new("t"))
-    root, job = new, event.job
+    root, job, origin, origin_agent = new, event.job, event.conversation, event.agent
     if event.parent is not None:
-        above = db.execute("SELECT root, job FROM turns WHERE id = ?", (event.parent.turn,)).get
-        root, job = (TurnId(above[0]), above[1]) if above is not None else (event.parent.turn, job)
+        above = db.execute("SELECT root, job, origin, origin_agent FROM turns WHERE id = ?", (event.parent.turn,)).get
+        root, job, origin, origin_agent = (event.parent.turn, job, origin, origin_agent) if above is None else above
     turn = Turn(
-        id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent, root=root,
+        id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent,
+        root=TurnId(root),
         state=State.RUNNING, created_at=now.at, label=event.label, pins=pins, parent=event.parent, job=job,
+        origin=origin, origin_agent=origin_agent,
     )  # fmt: skip
     put_turn(db, turn)
     db.execute("UPDATE events SET turn = ?, taken = ? WHERE id = ?", (turn.id, TAKEN, event.id))

@@ -47,10 +47,16 @@ def resolve(log: Log, event: Event) -> None:
 
 def _answer(log: Log, n: int, asked: Asked, event: Event) -> None:
     choice, text = _said(asked.question, event)
+    if asked.question.type == "money" and choice == budget.WAIT and isinstance(event.body, Answer):
+        return  # it waits already, and may still be answered otherwise
     short = log.progress.short
+    more = budget.raise_by(short, text) if short is not None and asked.question.type == "money" and choice == budget.RAISE else None
+    if asked.question.type == "money" and choice == budget.RAISE and more is None:
+        log.add(Answered(n, budget.WAIT, f"{text!r} is not an amount such as 5 or 2.50", event.principal, None), event.label)
+        return  # it looks again, and asks again
     log.add(Answered(n, choice, text, event.principal, None if isinstance(event.body, Fired) else event.id), event.label)
-    if short is not None and asked.question.type == "money" and choice == budget.RAISE:
-        log.add(Raised(short.account.scope, short.account.key, budget.raise_by(short, text), event.principal), event.label)
+    if short is not None and more is not None:
+        log.add(Raised(short.account.scope, short.account.key, more, event.principal), event.label)
     intended = None if asked.about is None else log.progress.intent(asked.about)
     if asked.about is None or intended is None or choice == ALLOW:
         return

@@ -1,15 +1,15 @@
 """What models may cost: which accounts a call is charged to, and what is said when one of them has no room.
 
-Pure. Whether there is room is decided in the journal, in the transaction that reserves; here stands whom a call is charged to and how a
-person is told. A task is charged with all that it starts, so a turn cannot get round its limit by handing work on. All limits but that of
-a task are by the day or month of the owner's own time zone.
+Pure. Whether there is room is decided in the journal, in the transaction that reserves; here stands whom a call is charged to and how
+a person is told. A task is charged with all that it starts, and so are the conversation and the agent where it began: a turn cannot
+get round a limit by handing work on. All limits but that of a task are by the day or month of the owner's own time zone.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from decimal import ROUND_UP, Decimal, InvalidOperation
+from decimal import ROUND_UP, Decimal
 
 from pydantic import JsonValue
 
@@ -22,6 +22,8 @@ from daimon.abi.turn import Turn
 WAIT, RAISE, STOP, ALLOW = "wait", "raise", "stop", "allow"
 """What the owner may answer."""
 CENT = Decimal("0.01")
+MOST = 1_000_000_000
+NUMBER = re.compile(r"\$?\s*(?P<number>\d{1,9}(?:\.\d{1,9})?|\d{1,3}(?:,\d{3})+(?:\.\d{1,9})?)\s*(?:\$|usd|dollars?|tokens?)?", re.ASCII)
 NAMES = {
     Scope.TURN: "this task",
     Scope.CONVERSATION: "this conversation today",
@@ -41,8 +43,11 @@ class Budget:
 
     def accounts(self, turn: Turn, agent: AgentId, now: datetime) -> tuple[Account, ...]:
         day, month = self.shared(now)
-        names = ((Scope.CONVERSATION, turn.conversation), (Scope.JOB, turn.job), (Scope.AGENT, agent))
-        daily = (self._account(scope, f"{name} {day.key}", day.until) for scope, name in names if name)
+        names = (
+            (Scope.CONVERSATION, turn.conversation), (Scope.CONVERSATION, turn.origin), (Scope.JOB, turn.job),
+            (Scope.AGENT, agent), (Scope.AGENT, turn.origin_agent),
+        )  # fmt: skip
+        daily = (self._account(scope, f"{name} {day.key}", day.until) for scope, name in dict.fromkeys(names) if name)
         return self._account(Scope.TURN, turn.root, None), *daily, day, month
 
     def shared(self, now: datetime) -> tuple[Account, Account]:
@@ -69,12 +74,10 @@ def without_money(accounts: tuple[Account, ...]) -> tuple[Account, ...]:
 def question(short: Short) -> Question:
     """What the owner is asked when a limit is met."""
     if short.why == "unknown_price":
-        text = (
-            f"Nobody knows what a call of {short.model} costs, and there is a limit of {dollars(short.account.limit.cost)} "
-            f"({_setting(short.account)}). `daimon model price` sets its price. Answer `allow` to let this task use it all the same."
-        )
+        text = f"{reached(short)} `daimon model price` sets its price. Answer `allow` to let this task use it all the same."
         return Question(text, (STOP, ALLOW), "money", _details(short))
     more = raise_by(short, "")
+    assert more is not None
     again = "" if short.account.until is None else f" `{WAIT}` goes on when it begins anew ({short.account.until:%Y-%m-%d %H:%M %Z}),"
     text = (
         f"{reached(short)} Answer `{RAISE}` to allow {_said(more, short)} more for {NAMES[short.account.scope]} "
@@ -87,6 +90,10 @@ def question(short: Short) -> Question:
 def reached(short: Short) -> str:
     """Which limit was met and by what."""
     limit, need = short.account.limit, short.needed
+    if short.why == "unknown_price":
+        return (
+            f"Nobody knows what a call of {short.model} costs, and there is a limit of {dollars(limit.cost)} ({_setting(short.account)})."
+        )
     what = f"The limit for {NAMES[short.account.scope]} ({_setting(short.account)})"
     if _is_about_tokens(short):
         where = f"is {limit.tokens:,} tokens; {short.spent.tokens:,} are used, and the next call of {short.model} may take {need.tokens:,}."
@@ -101,13 +108,20 @@ def reached(short: Short) -> str:
     return f"{what} {where}{hint}"
 
 
-def raise_by(short: Short, text: str) -> Amount:
-    """How much more the owner's words allow. Without a number: enough for this call and some more, or half the limit, whichever is more."""
-    about_tokens, given = _is_about_tokens(short), _number(text)
-    if about_tokens:
-        return Amount(int(given) if given else max(4 * short.needed.tokens, (short.account.limit.tokens or 0) // 2))
-    least = 4 * (short.needed.cost or Decimal(0))
-    return Amount(0, given or max(least, (short.account.limit.cost or Decimal(0)) / 2).quantize(CENT, ROUND_UP))
+def raise_by(short: Short, text: str) -> Amount | None:
+    """How much more the owner's words allow; None: they name no clear amount.
+
+    Without a word: enough for this call and some more, or half the limit, whichever is more.
+    """
+    given = _number(text)
+    if text.strip() and given is None:
+        return None
+    if _is_about_tokens(short):
+        limit, need = short.account.limit.tokens or 0, short.needed.tokens
+        return Amount(int(given) if given else max(4 * need, limit // 2, short.spent.tokens + short.held.tokens + 2 * need - limit))
+    limit_cost, cost = short.account.limit.cost or Decimal(0), short.needed.cost or Decimal(0)
+    missing = (short.spent.cost or Decimal(0)) + (short.held.cost or Decimal(0)) + 2 * cost - limit_cost
+    return Amount(0, given or max(4 * cost, limit_cost / 2, missing).quantize(CENT, ROUND_UP))
 
 
 def _is_about_tokens(short: Short) -> bool:
@@ -124,14 +138,10 @@ def _setting(account: Account) -> str:
 
 
 def _number(text: str) -> Decimal | None:
-    found = re.search(r"\d[\d_,]*(?:\.\d+)?", text)
-    if found is None:
-        return None
-    try:
-        number = Decimal(re.sub("[_,]", "", found.group()))
-    except InvalidOperation:
-        return None
-    return number if 0 < number < 1_000_000_000 else None
+    """`5`, `$2.50`, `1,000 tokens`. What could mean two things, such as `5,50`, means nothing."""
+    found = NUMBER.fullmatch(text.strip().lower())
+    number = Decimal(found["number"].replace(",", "")) if found else None
+    return number if number is not None and 0 < number < MOST else None
 
 
 def _details(short: Short) -> dict[str, JsonValue]:

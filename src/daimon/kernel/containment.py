@@ -10,6 +10,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 CANCEL_GRACE_S = 1.0
+MOST_AHEAD = 256
+"""So many items of a stream may wait to be taken."""
 
 
 async def contained(work: Awaitable[T]) -> T:
@@ -44,18 +46,21 @@ async def within(seconds: float, work: Awaitable[T]) -> T:
 
 async def drawn(start: Callable[[], AsyncIterator[T]], first_s: float, next_s: float) -> AsyncGenerator[T, None]:
     """The items of a third-party stream, each within its time; TimeoutError else. The stream runs whole in one task of its own."""
-    items: asyncio.Queue[T | _End] = asyncio.Queue()
+    items: asyncio.Queue[T | _End] = asyncio.Queue(MOST_AHEAD)
 
     is_over = False
 
     async def pump() -> None:
-        async for item in start():
-            if is_over:
-                return
-            items.put_nowait(item)
+        try:
+            async for item in start():
+                if is_over:
+                    return
+                await items.put(item)  # a stream that never waits waits here, and lets others run
+        finally:
+            if not is_over:
+                await items.put(_End())
 
     task = asyncio.ensure_future(contained(pump()))
-    task.add_done_callback(lambda _: items.put_nowait(_End()))
     patience = first_s
     try:
         while True:
@@ -63,6 +68,7 @@ async def drawn(start: Callable[[], AsyncIterator[T]], first_s: float, next_s: f
                 item = await items.get()
             patience = next_s
             if isinstance(item, _End):
+                await asyncio.wait({task})
                 _result(task)
                 return
             yield item

@@ -20,7 +20,14 @@ PER_REQUEST = 1_000
 """What a provider adds of its own, such as its words about tools."""
 PER_MESSAGE = 16
 PER_TOOL = 64
-PER_ATTACHMENT = 8_000
+PER_IMAGE = 8_000
+MOST_OF_FILE = 400_000
+"""So many bytes of a file are sent at most, as text."""
+PER_PAGE, BYTES_PER_PAGE, MOST_OF_DOCUMENT = 3_000, 100, 600_000
+"""A page of a document is a picture and its text; it takes at least some bytes; providers take some hundred pages."""
+PER_SECOND = 64
+LONGEST_S = 3_600.0
+"""Of sound whose length nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,16 @@ def _of_part(part: Part) -> int:
             return PER_MESSAGE + len(call) + len(tool) + len(json.dumps(arguments).encode()) + len(signature or "")
         case ToolResult(parts=parts):
             return PER_MESSAGE + sum(_of_part(inner) for inner in parts)
-        case File(size=size):
-            return PER_ATTACHMENT + min(size, 100_000)
-        case Image() | Audio():
-            return PER_ATTACHMENT
+        case File(name=name, media_type=media_type, size=size):
+            return len(name.encode()) + (_of_document(size) if "pdf" in media_type else min(size, MOST_OF_FILE))
+        case Image(description=description):
+            return PER_IMAGE + len(description.encode())
+        case Audio(transcript=transcript, duration_s=duration_s):
+            return max(len(transcript.encode()), round(PER_SECOND * (LONGEST_S if duration_s is None else duration_s)))
+
+
+def _of_document(size: int) -> int:
+    return min(MOST_OF_DOCUMENT, PER_PAGE * (1 + size // BYTES_PER_PAGE))
 
 
 def _digest(chunks: tuple[bytes, ...]) -> bytes:

@@ -18,7 +18,7 @@ from daimon.abi.event import Event
 from daimon.abi.label import Label
 from daimon.abi.message import Content
 from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
-from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Step, StepBody, Wait
+from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Short, Step, StepBody, Wait
 from daimon.abi.turn import Ending, State
 from daimon.kernel.feed import Changed, Cost, Feed, Recorded
 from daimon.kernel.progress import Progress
@@ -48,17 +48,16 @@ class Log:
         self.progress.take(step)
         return step
 
-    async def reserve(self, reserved: Reserved) -> int | None:
-        """Commits all that was added, with a reservation behind it. None: it did not fit, and that is added instead."""
+    async def reserve(self, reserved: Reserved) -> Short | None:
+        """Commits all that was added, with a reservation behind it; or says what it did not fit into, and nothing is committed."""
         step = self._step(reserved, None)
         steps, blobs = (*self._steps, step), tuple(self._blobs)
         try:
             await self._persist(lambda: self._commit(steps, blobs))
         except OverBudget as over:
-            self.add(over.short)
-            return None
+            return over.short
         self.progress.take(step)
-        return step.n
+        return None
 
     def receive(self, event: Event, resolves: int | None = None) -> None:
         self.add(Received(event.id, resolves), event.label)

@@ -36,6 +36,10 @@ from daimon.abi.turn import Turn
 from daimon.kernel.budget import ALLOW, RAISE, WAIT
 from daimon.kernel.decide import CONTINUE, RETRY, View
 
+WORK = (Replied, Intended, Happened, Started, Received, Answered)
+"""What counts against the limit of steps: not what it takes to ask a model, or to wait for one."""
+PACED = "paced"
+
 
 class Progress:
     def __init__(self, claim: Claim) -> None:
@@ -67,6 +71,8 @@ class Progress:
         self.allows_unknown_price = False
         self.reservation: int | None = None
         """A model call that is not settled."""
+        self._is_last_paid = False
+        """The last call was paid for in full, as nobody said what it took."""
         self.last_model = ""
         self._routed = ""
         self._last_reply: int | None = None
@@ -91,9 +97,9 @@ class Progress:
                 self._routed = chosen
             case Reserved():
                 self.reservation, self._short = step.n, None
-            case Settled():
-                self.reservation = None
-            case Short() as short:
+            case Settled(how=how):
+                self.reservation, self._is_last_paid = None, how == "assumed"
+            case Short() as short if not self._is_copied(step):
                 self._short, self._is_short_known = step.n, short.asked is not None or short.why == "held"
             case Intended() as intent:
                 self._intents[step.n] = intent
@@ -109,6 +115,10 @@ class Progress:
                 self._take_event(step.n, resolves)
             case Decided(decision=decision) if decision.kind == "hand_off":
                 self.agent, self._hand_over = decision.to, None
+
+    def _is_copied(self, step: Step) -> bool:
+        """It happened to the turn that this one is a fork of."""
+        return self.turn.forked_from is not None and step.n <= self.turn.forked_from.n
 
     def scene(self) -> Scene:
         return Scene(self.turn, self.event, self.agent, tuple(self.steps))
@@ -153,7 +163,7 @@ class Progress:
     def view(self) -> View:
         usage = self._usage
         return View(
-            steps=len(self.steps),
+            steps=sum(isinstance(step.body, WORK) for step in self.steps),
             replies=len(usage),
             tokens=sum(u.input_tokens + u.output_tokens for u in usage),
             cost=sum((u.cost for u in usage if u.cost is not None), start=NOTHING),
@@ -173,7 +183,11 @@ class Progress:
 
     def _untold_outage(self) -> ModelFailed | None:
         last = None if self._outage is None else self.failures[-1]
-        return last if last is not None and (last.retry_at is None or not self._has_told_outage) else None
+        return last if last is not None and (last.retry_at is None or not self._is_told(last)) else None
+
+    def _is_told(self, failed: ModelFailed) -> bool:
+        """Nobody needs to hear of it (again): a pace that the owner set is no news."""
+        return self._has_told_outage or failed.code == PACED
 
     @property
     def short(self) -> Short | None:
@@ -218,24 +232,22 @@ class Progress:
             case "continue" | "retry":
                 self._extensions += answer.choice == CONTINUE
                 self._has_told_outage |= answer.choice == RETRY
-                self._errors = 0
+                self._errors = self._errors if answer.event is None else 0
                 self._go_on()
             case _:
                 self.is_stopped = True
 
     def _take_word_on_money(self, answer: Answered) -> None:
-        is_new_period = answer.choice == WAIT and answer.event is None
-        if answer.choice in (RAISE, ALLOW) or is_new_period:
+        if answer.choice in (RAISE, ALLOW, WAIT):
             self.allows_unknown_price |= answer.choice == ALLOW
             self._short = None
-        elif answer.choice == WAIT:
-            self._is_short_known = True
         else:
             self.is_stopped = True
 
     def _take_failure(self, n: int, failed: ModelFailed) -> None:
         self.failures.append(failed)
-        self._errors += failed.is_lasting
+        self._errors += failed.is_lasting or (self._is_last_paid and bool(failed.model))
+        self._is_last_paid = False
         self._outage = None if failed.model else n
 
     def _take_event(self, n: int, resolves: int | None) -> None:
@@ -265,7 +277,7 @@ class Progress:
         waits = []
         if self.short is not None and self._is_short_known and self._short is not None:
             waits.append(Wait("money", StepRef(self.turn.id, self._short), self.short.account.until))
-        if self._outage is not None and self._has_told_outage and (at := self.failures[-1].retry_at) is not None:
+        if self._outage is not None and self._is_told(self.failures[-1]) and (at := self.failures[-1].retry_at) is not None:
             waits.append(Wait("timer", StepRef(self.turn.id, self._outage), at))
         return waits
 

@@ -7,7 +7,7 @@ written down as an intent, numbered in the order of the reply, together with it.
 """
 
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
@@ -30,6 +30,7 @@ from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
+from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
 
@@ -40,6 +41,11 @@ MOST_NAP_S = 30.0
 MOST_NAME = 256
 MOST_CALLS = 64
 MOST_PARTIAL = 100_000
+MOST_SIGNATURE = 1_000_000
+CHARACTERS_PER_TOKEN = 32
+"""A reply with more than so many for each token that it may have is no reply."""
+SOME = 100_000
+UNUSED = ProviderFailed("unused", "it was not asked", was_sent=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Patience:
 
     first_s: float
     next_s: float
+    whole_s: float = 1_800.0
+    """How long a whole reply may take."""
 
 
 @dataclass(slots=True)
@@ -76,34 +84,51 @@ class Thinking:
         background = await running.unless_stopped(self.context.prepare(scene))
         prompt = self.context.assemble(scene, background, self.dispatch.tools.manifests())
         choice = await running.unless_stopped(self._choose(log, prompt))
-        if choice is None:
-            return
-        log.add(choice.routed)
-        asked = _Asked(choice, prompt, self._reserved(log, choice, prompt) if choice.profile.is_metered else None)
-        if asked.reserved is None:
-            await log.commit()
-        elif await log.reserve(asked.reserved) is None:
+        asked = None if choice is None else await self._paid(log, choice, prompt)
+        if asked is None:
             return
         if arrived(log):
-            self.brain.router.heard(choice, ProviderFailed("unused", "it was not asked", was_sent=False))
+            self.brain.router.heard(asked.choice, UNUSED)
             _settle(log, asked, Usage(), "unused")
             return
         await self._ask(running, asked)
 
-    async def _choose(self, log: Log, prompt: Prompt) -> Choice | None:
-        """The model to ask. None: nobody can be asked now, and that is recorded."""
-        progress, router = log.progress, self.brain.router
-        task = Task(
+    async def _paid(self, log: Log, choice: Choice, prompt: Prompt) -> "_Asked | None":
+        """The call, on disk and reserved. None: there is no money for it, nor anybody who takes none, and that is recorded."""
+        log.add(choice.routed)
+        if not choice.profile.is_metered:
+            await log.commit()
+            return _Asked(choice, prompt, None)
+        reserved = self._reserved(log, choice, prompt)
+        short = await log.reserve(reserved)
+        if short is None:
+            return _Asked(choice, prompt, reserved)
+        self.brain.router.heard(choice, UNUSED)
+        with suppress(ProviderFailed):
+            other = await self.brain.router.route(replace(self._task(log, prompt), is_broke=True))
+            if isinstance(other, Choice):
+                return await self._paid(log, other, prompt)
+        log.add(short)
+        return None
+
+    def _task(self, log: Log, prompt: Prompt) -> Task:
+        progress = log.progress
+        return Task(
             request=prompt.request,
             input_tokens=self.estimator.bound(log.claim.conversation, progress.last_model, prompt),
             conversation=log.claim.conversation,
+            origin=log.claim.turn.origin,
             agent=progress.agent,
             failures=tuple(progress.failures),
             last_model=progress.last_model,
         )
+
+    async def _choose(self, log: Log, prompt: Prompt) -> Choice | None:
+        """The model to ask. None: nobody can be asked now, and that is recorded."""
+        task = self._task(log, prompt)
         while True:
             try:
-                found = await router.route(task)
+                found = await self.brain.router.route(task)
             except ProviderFailed as failed:
                 log.add(ModelFailed("", failed.reason, clean(str(failed)), is_lasting=True))
                 return None
@@ -146,8 +171,9 @@ class Thinking:
         self._take(log, asked, reply, whole, took_ms)
 
     def _take(self, log: Log, asked: "_Asked", reply: Reply, whole: Blob, took_ms: float) -> None:
-        _settle(log, asked, reply.usage, "assumed" if reply.usage is None else "measured")
-        usage = reply.usage or Usage(cost=None)
+        told = reply.usage if reply.usage is not None and reply.usage.is_sane else None
+        _settle(log, asked, told, "assumed" if told is None else "measured")
+        usage = told or Usage(cost=None)
         self.estimator.learn(log.claim.conversation, asked.choice.model.name, asked.prompt, usage.input_tokens)
         logprobs = None if reply.logprobs is None else Blob(blob_hash(reply.logprobs), (reply.logprobs,))
         if logprobs is not None:
@@ -163,6 +189,8 @@ class Thinking:
     async def _stream(self, log: Log, asked: "_Asked", said: "_Said") -> Reply:
         step, model, patience = log.progress.next_n, asked.choice.model, self.brain.patience
         request = replace(asked.prompt.request, sampling=self._sampling(asked))
+        most = SOME + CHARACTERS_PER_TOKEN * asked.choice.profile.max_output_tokens
+        ends_at = self.clock.monotonic() + patience.whole_s
         try:
             async with aclosing(drawn(lambda: model.stream(request), patience.first_s, patience.next_s)) as pieces:
                 async for piece in pieces:
@@ -170,6 +198,8 @@ class Thinking:
                         return _whole(keepable(piece), model.name)
                     self._show(log, step, said.offset, piece)
                     said.hear(piece)
+                    if said.offset > most or self.clock.monotonic() > ends_at:
+                        raise ProviderFailed("endless", f"{model.name} did not come to an end: {said.offset:,} characters so far")
         except TimeoutError:
             setting, seconds = ("next_token_s", patience.next_s) if said.offset else ("first_token_s", patience.first_s)
             raise ProviderFailed("timeout", f"{model.name} sent nothing for {seconds:g} s (model.{setting})") from None
@@ -217,7 +247,8 @@ def _settle(log: Log, asked: _Asked, usage: Usage | None, how: Literal["measured
 
 
 def _unavailable(log: Log, later: Later) -> ModelFailed:
-    return ModelFailed("", "unavailable", clean(later.reason), retry_at=log.now() + timedelta(seconds=later.seconds))
+    code = PACED if later.is_pace else "unavailable"
+    return ModelFailed("", code, clean(later.reason), retry_at=log.now() + timedelta(seconds=later.seconds))
 
 
 def _failed(choice: Choice, failed: ProviderFailed, whole: Blob, said: _Said) -> ModelFailed:
@@ -244,7 +275,12 @@ def _shortened(reply: Reply, asked: _Asked) -> tuple[str, ...]:
 
 def keepable(reply: Reply) -> Reply:
     """The reply with nothing in it that could be written and not be read again. A model may send anything."""
-    return replace(reply, parts=tuple(_keepable(part) for part in reply.parts), remarks=tuple(map(clean, reply.remarks)))
+    return replace(
+        reply,
+        parts=tuple(_keepable(part) for part in reply.parts),
+        model=clean(reply.model)[:MOST_NAME],
+        remarks=tuple(clean(remark)[:MOST_PARTIAL] for remark in reply.remarks),
+    )
 
 
 def _keepable(part: Part) -> Part:
@@ -252,11 +288,17 @@ def _keepable(part: Part) -> Part:
         case Text(text):
             return Text(clean(text))
         case Reasoning(text):
-            return replace(part, text=clean(text))
+            return replace(part, text=clean(text), signature=_signature(part.signature))
         case ToolCall(call, tool, arguments):
-            return replace(part, call=clean(call)[:MOST_NAME], tool=clean(tool)[:MOST_NAME], arguments=mended(arguments))
+            kept = replace(part, call=clean(call)[:MOST_NAME], tool=clean(tool)[:MOST_NAME], arguments=mended(arguments))
+            return replace(kept, signature=_signature(part.signature))
         case _:
             return part
+
+
+def _signature(signature: str | None) -> str | None:
+    """Whole or not at all: it is handed back byte for byte."""
+    return signature if signature is None or (len(signature) <= MOST_SIGNATURE and clean(signature) == signature) else None
 
 
 def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:

@@ -1,8 +1,9 @@
 """From an endpoint to the library's model for it: which class speaks for which vendor, over one HTTP client of our own.
 
 The libraries take seconds to import, so they are imported here, in a thread, when the first model is asked; `build` is the only way
-in. Nothing is taken from the environment but proxies: an endpoint is what the owner set up, and a key that happens to lie around is
-sent to nobody. Nothing is tried twice: that is the router's to decide.
+in. Nothing is taken from the environment but proxies: an endpoint is what the owner set up, and a key or a header that happens to
+lie around is sent to nobody; what the clients read there all the same, the wire leaves out. Nothing is tried twice: that is the
+router's to decide.
 """
 
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from daimon.abi.money import Price
 from daimon.models import prices
-from daimon.models.endpoint import Endpoint
+from daimon.models.endpoint import NO_KEY, Endpoint
 from daimon.models.failures import failed, keyless
 from daimon.models.traits import Traits, traits
 from daimon.models.wire import Wire, certificates
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 _IMPORTING = threading.Lock()
 """One thread imports at a time: two that import the same libraries in different order would see half-made modules."""
-_NO_KEY = "none"
-"""For servers that want no key, since the clients insist on one."""
+_GOOGLE_VERSION = "v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,7 @@ def _price(endpoint: Endpoint) -> Price | None:
 def _openai_client(endpoint: Endpoint, http: "AsyncClient") -> "AsyncOpenAI":
     from openai import AsyncOpenAI
 
-    client = AsyncOpenAI(api_key=endpoint.key or _NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
-    client.organization = client.project = None
-    return client
+    return AsyncOpenAI(api_key=endpoint.key or NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
 
 
 def _anthropic(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
@@ -80,18 +78,30 @@ def _anthropic(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    client = AsyncAnthropic(api_key=endpoint.key or _NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
+    class Plain(AsyncAnthropic):
+        """The wire lets a header pass that names features: it must be of the request, not of a variable. Copies are made of this class."""
+
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            self._custom_headers = {}
+
+    client = Plain(api_key=endpoint.key or NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
     return AnthropicModel(endpoint.model, provider=AnthropicProvider(anthropic_client=client))
 
 
 def _google(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
     from google.genai import Client
+    from google.genai.client import DebugConfig
     from google.genai.types import HttpOptions
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    options = HttpOptions(base_url=endpoint.address, httpx_async_client=http, client_args={"verify": certificates()})
-    return GoogleModel(endpoint.model, provider=GoogleProvider(client=Client(vertexai=False, api_key=endpoint.key, http_options=options)))
+    options = HttpOptions(
+        base_url=endpoint.address, api_version=_GOOGLE_VERSION, httpx_async_client=http, client_args={"verify": certificates()}
+    )
+    live = DebugConfig(client_mode=None, replays_directory=None, replay_id=None)  # a variable could have calls recorded on disk
+    client = Client(vertexai=False, api_key=endpoint.key or NO_KEY, http_options=options, debug_config=live)
+    return GoogleModel(endpoint.model, provider=GoogleProvider(client=client))
 
 
 def _openai(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":

@@ -11,9 +11,13 @@ from daimon.abi.money import Price
 from daimon.models.vendors import VENDORS, Vendor
 
 Thinking = Literal["off", "low", "medium", "high"]
+NO_KEY = "none"
+"""Shown to servers that want no key, since the libraries' clients insist on one."""
 
 _SEE_EVERYWHERE = ("anthropic/", "openai/", "google/")
 """Models that take images at a gateway too, by the beginning of their names."""
+_CLOUD = re.compile(r"[:-]cloud(?:-[^:/]*)?$", re.IGNORECASE)
+"""How Ollama marks models that it does not run itself: `:cloud`, `:cloud-1m`, `:120b-cloud`."""
 _HOME_NAMES = ("localhost",)
 _HOME_ENDINGS = (".localhost", ".local", ".home.arpa")
 """Names that cannot lead out of the house. A bare name could: a search domain may complete it."""
@@ -44,11 +48,11 @@ class Endpoint:
     has_images: bool | None = None
     """None: as usual at this vendor."""
     is_local: bool | None = None
-    """None: as the vendor and the address say."""
+    """None: as the vendor, the address and the key say."""
     thinking: Thinking | None = None
     """None: as the provider does by itself."""
     reads_text_calls: bool | None = None
-    """None: yes, except where calls never come as text."""
+    """None: yes, where people run models of all kinds; vendors turn the calls of theirs into proper ones."""
     connect_s: float = 10.0
 
     def __post_init__(self) -> None:
@@ -89,16 +93,31 @@ class Endpoint:
         return f"{self.vendor}@{urlsplit(self.address).netloc.rpartition('@')[2]}" if is_somebodys_own else self.vendor
 
     @property
+    def credentials(self) -> dict[str, str]:
+        """The headers that show the key, and nothing else of the owner's."""
+        key = self.key or ("" if self.served_by.needs_key else NO_KEY)
+        match self.served_by.shape:
+            case "openai":
+                return {"Authorization": f"Bearer {key}"} if key else {}
+            case "anthropic":
+                return {"x-api-key": key, "anthropic-version": "2023-06-01"}
+            case "google":
+                return {"x-goog-api-key": key}
+
+    @property
     def is_near(self) -> bool:
         """Somebody in the house answers. What it does with the words is another question."""
         return _is_home(urlsplit(self.address).hostname or "")
 
     @property
     def stays_home(self) -> bool:
-        """The words do not leave the house: nearby is no proxy of a vendor far away, nor a model that Ollama hands on to its servers."""
+        """The words do not leave the house: nearby is no proxy of a vendor far away, nor a model that Ollama hands on to its servers.
+
+        A server of one's own seldom wants a key, and a proxy always does: where there is a key, the owner must say.
+        """
         if self.is_local is not None:
             return self.is_local
-        goes_on = self.served_by.needs_key or (self.vendor == "ollama" and self.model.endswith("-cloud"))
+        goes_on = self.served_by.needs_key or self.key is not None or (self.vendor == "ollama" and _CLOUD.search(self.model) is not None)
         return self.is_near and not goes_on
 
     @property
@@ -111,7 +130,7 @@ class Endpoint:
     def finds_text_calls(self) -> bool:
         if self.reads_text_calls is not None:
             return self.reads_text_calls
-        return self.served_by.shape == "openai" and self.vendor != "openai"
+        return self.served_by.shape == "openai" and not self.served_by.needs_key
 
 
 def _is_home(host: str) -> bool:

@@ -117,6 +117,10 @@ def not_a_stream(endpoint: Endpoint, content_type: str) -> ProviderFailed:
     return _failure("garbage", endpoint, f"answered with {_short(content_type, endpoint)} instead of a stream of events")
 
 
+def too_much(endpoint: Endpoint, what: str, *, was_sent: bool = True) -> ProviderFailed:
+    return _failure("garbage", endpoint, f"sent {what}, and was cut off", was_sent=was_sent)
+
+
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
@@ -204,7 +208,7 @@ def _failure(reason: str, endpoint: Endpoint, what: str, *, was_sent: bool = Tru
 
 def _who(endpoint: Endpoint) -> str:
     title = endpoint.served_by.title
-    return f"{title[0].upper()}{title[1:]} at {endpoint.host}, asked for {endpoint.model},"
+    return f"{title[0].upper()}{title[1:]} at {endpoint.host}, asked for {endpoint.model or 'its models'},"
 
 
 def _to_do(reason: str, endpoint: Endpoint) -> str:

@@ -7,6 +7,7 @@ nowhere else: redirects are reported, not followed. It knows nothing of budgets;
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from daimon.abi.errors import ProviderFailed
 from daimon.abi.message import Message, Role, Text
 from daimon.abi.model import Delta, Model, Reply, Request
 from daimon.abi.step import Sampling
+from daimon.models.bounded import MOST_LIST_BYTES, at_most, bound
 from daimon.models.endpoint import Endpoint
 from daimon.models.vendors import Shape
 
@@ -28,6 +30,7 @@ CALL_S = 180.0
 """A local model may have to be loaded first."""
 LIST_S = 15.0
 NOT_AN_API = "garbage"
+_LISTS: dict[Shape, str] = {"openai": "/models", "anthropic": "/v1/models?limit=1000", "google": "/v1beta/models?pageSize=1000"}
 _CONTEXT_FIELDS = ("context_length", "max_model_len", "inputTokenLimit", "max_input_tokens", "max_context_length")
 """What providers call it in their lists."""
 _SHOWN = 200
@@ -75,10 +78,16 @@ async def models(endpoint: Endpoint, wait_s: float = LIST_S) -> tuple[Listed, ..
     """What the provider says it has, the newest first where it says how old they are. Raises ProviderFailed."""
     import httpx2  # not needed by those who only offer models
 
-    path, headers = _question(endpoint)
+    async def count(response: httpx2.Response) -> None:
+        bound(response, partial(at_most, endpoint=endpoint, most_bytes=MOST_LIST_BYTES))
+
+    hooks = {"response": [count]}
     try:
-        async with httpx2.AsyncClient(timeout=wait_s, trust_env=not endpoint.is_near) as client, asyncio.timeout(wait_s):
-            answer = await client.get(f"{endpoint.address}{path}", headers=headers)
+        async with (
+            httpx2.AsyncClient(timeout=wait_s, trust_env=not endpoint.is_near, event_hooks=hooks) as client,
+            asyncio.timeout(wait_s),
+        ):
+            answer = await client.get(f"{endpoint.address}{_LISTS[endpoint.served_by.shape]}", headers=endpoint.credentials)
     except (httpx2.TimeoutException, TimeoutError):
         raise _failed("timeout", endpoint, f"did not answer within {wait_s:g} s; is the network up?") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
@@ -87,22 +96,10 @@ async def models(endpoint: Endpoint, wait_s: float = LIST_S) -> tuple[Listed, ..
     return _read(endpoint, answer)
 
 
-def _question(endpoint: Endpoint) -> tuple[str, Mapping[str, str]]:
-    key = endpoint.key or ("" if endpoint.served_by.needs_key else "none")  # servers that want no key are shown the same by the clients
-    shape: Shape = endpoint.served_by.shape
-    match shape:
-        case "openai":
-            return "/models", {"Authorization": f"Bearer {key}"} if key else {}
-        case "anthropic":
-            return "/v1/models?limit=1000", {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        case "google":
-            return "/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
-
-
 def _read(endpoint: Endpoint, answer: "Response") -> tuple[Listed, ...]:
     try:
         said: JsonValue = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if answer.status_code in (401, 403) or _says_bad_key(said):
         raise _failed("auth", endpoint, f"does not accept the key ({answer.status_code}); look at it once more, or make a new one there")
@@ -152,7 +149,7 @@ def _context(row: Mapping[str, JsonValue]) -> int | None:
 
 
 def _path(endpoint: Endpoint) -> str:
-    return urlsplit(endpoint.address).path + _question(endpoint)[0].partition("?")[0]
+    return urlsplit(endpoint.address).path + _LISTS[endpoint.served_by.shape].partition("?")[0]
 
 
 def _failed(reason: str, endpoint: Endpoint, text: str) -> ProviderFailed:

@@ -50,6 +50,9 @@ class ProviderModel:
     def objection(self, request: Request) -> str:
         return ""
 
+    def stands_in(self, request: Request) -> bool:
+        return False
+
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
         library = await self._load()
         endpoint, traits = self._endpoint, library.traits

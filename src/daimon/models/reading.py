@@ -2,6 +2,7 @@
 
 Invariant: no half call. A stream without an end is a failure; a call whose arguments were cut off by the output limit, or that a
 filter stopped, is left out. Ids of calls are unique within the conversation, since some servers count from zero every time.
+Nor is a count or a sum believed that cannot be: the budget would be refilled by a negative one.
 """
 
 import json
@@ -15,7 +16,7 @@ from pydantic import JsonValue
 
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request
-from daimon.abi.money import Price, Usage, exact
+from daimon.abi.money import NOTHING, Price, Usage, exact
 from daimon.abi.plain import clean
 from daimon.models import failures, text_calls
 from daimon.models.endpoint import Endpoint
@@ -32,8 +33,12 @@ _ENDED = frozenset({"finish_reason", "refusal", "block_reason"})
 _MADE_UP = "pyd_ai_"
 """How the library begins ids that the provider did not give."""
 _SIGNATURE = "thought_signature"
-_VARIANT = re.compile(r"(?:[-@:]?(?:\d{4}-\d\d-\d\d|\d{8}|\d{3,6}|latest|free|preview|exp|v\d+(?:[.:]\d+)*)|-preview-\d\d-\d{2,4})+")
-"""What may follow a model's name without making it another model."""
+_VARIANT = re.compile(r"(?:-preview-\d\d-\d{2,4}|[-@:]?(?:\d{4}-\d\d-\d\d|\d{3,}|latest|free|preview|exp|v\d+(?:[.:]\d+)*))++")
+"""What may follow a model's name without making it another model. Possessive: a provider chooses the name, and must not choose the time."""
+_MOST_TOKENS = 100_000_000
+_MOST_DOLLARS = Decimal(10_000)
+"""No single call takes so much: whoever says so errs, or lies."""
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ def reply(answered: Answered) -> Reply:
         raise failures.cut(endpoint) if response.parts else failures.empty(endpoint)
     finish = _finish(answered)
     parts = tuple(_parts(answered, finish))
-    remarks = [*answered.remarks, *_about_model(endpoint, response.model_name or "")]
+    called = clean(response.model_name or "")[:_LONGEST_NAME]
+    remarks = [*answered.remarks, *_about_model(endpoint, called)]
     if len(response.tool_calls) > len(_calls(parts)):
         remarks.append("a tool call that was not finished was left out")
     if finish == "stop" and endpoint.finds_text_calls and (found := _in_text(parts, answered)):
@@ -92,7 +98,7 @@ def reply(answered: Answered) -> Reply:
         finish = "tools"
     return Reply(
         parts=_unique(parts, answered.request),
-        model=f"{endpoint.vendor}:{response.model_name or endpoint.model}",
+        model=f"{endpoint.vendor}:{called or endpoint.model}",
         finish=finish,
         usage=_usage(answered),
         logprobs=_canonical(answered.details.get("logprobs")),
@@ -174,9 +180,8 @@ def _in_text(parts: Sequence[Part], answered: Answered) -> tuple[Part, ...] | No
     if found is None:
         return None
     thoughts = (Reasoning(found.thoughts, answered.endpoint.provider),) if found.thoughts else ()
-    said = (Text(found.text),) if found.text else ()
     calls = (ToolCall(_MADE_UP, call.tool, call.arguments) for call in found.calls)
-    return (*(part for part in parts if not isinstance(part, Text)), *thoughts, *said, *calls)
+    return (*(part for part in parts if not isinstance(part, Text)), *thoughts, *calls)
 
 
 def _unique(parts: Sequence[Part], request: Request) -> tuple[Part, ...]:
@@ -215,7 +220,8 @@ def _is_same(asked: str, answered: str) -> bool:
 
 def _usage(answered: Answered) -> Usage | None:
     told: RequestUsage = answered.response.usage
-    if told.unmeasured_requests or not (told.input_tokens or told.output_tokens):
+    counts = (told.input_tokens, told.output_tokens, told.cache_read_tokens, told.cache_write_tokens)
+    if told.unmeasured_requests or not any(counts[:2]) or not all(map(_is_count, counts)):
         return None
     cached = min(told.cache_read_tokens, told.input_tokens)
     written = min(told.cache_write_tokens, told.input_tokens - cached)
@@ -223,9 +229,21 @@ def _usage(answered: Answered) -> Usage | None:
     return replace(usage, cost=_billed(answered.details) or (answered.price.cost(usage) if answered.price else None))
 
 
+def _is_count(told: object) -> bool:
+    return isinstance(told, int) and 0 <= told < _MOST_TOKENS
+
+
 def _billed(details: dict[str, Any]) -> Decimal | None:
-    """What a gateway says that it charges."""
-    return exact(Decimal(str(cost))) if (cost := details.get("cost")) else None
+    """What a gateway says that it charges; with a key of the owner's own for the vendor behind it, what that one charges too."""
+    charged = _sum(details.get("cost", 0))
+    behind = _sum(details.get("upstream_inference_cost")) if details.get("is_byok") else NOTHING
+    return None if charged is None or behind is None else charged + behind
+
+
+def _sum(told: object) -> Decimal | None:
+    if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told < _MOST_DOLLARS:
+        return None
+    return exact(Decimal(str(told)))
 
 
 def _canonical(value: JsonValue) -> bytes | None:

@@ -46,6 +46,11 @@ class Reflex(Unmetered):
         reading = None if turn is None or turn.has_more or turn.text.startswith(EVENTS) else understand(turn.text, self._tables)
         return "" if isinstance(reading, Match) and _is_sure(reading) else "it is not sure what to do"
 
+    def stands_in(self, request: Request) -> bool:
+        """A reminder is said at its time, whoever can be asked and whatever is left of the budget."""
+        turn = _turn(request.messages)
+        return turn is not None and turn.text.startswith(TIMER)
+
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
         match self._answer(request):
             case Use(tool, arguments):

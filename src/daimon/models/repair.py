@@ -1,6 +1,8 @@
-"""JSON as small models write it: with single quotes, Python's words, trailing commas, and without the last brackets.
+"""JSON as small models write it: with single quotes, Python's words and trailing commas, or without the last brackets.
 
-Nothing is guessed: what is changed can be meant in one way only, and what still cannot be read is left alone.
+Nothing is guessed: what is changed can be meant in one way only, and what still cannot be read is left alone. Brackets are closed
+only where something else says that the text is whole: half of a call may be another call. All of it takes time in proportion to
+the text, since it is done on the event loop.
 """
 
 import json
@@ -8,11 +10,16 @@ import re
 
 from pydantic import JsonValue
 
-_TOKEN = re.compile(
-    r"""(?P<double>"(?:[^"\\]|\\.)*")|(?P<single>'(?:[^'\\]|\\.)*')|(?P<word>\b(?:True|False|None)\b)|(?P<mark>[{}\[\],])""", re.DOTALL
-)
+MOST_REPAIRED = 64 * 1024
+"""Characters. What is longer is read as it is, or not at all."""
+_DOUBLE, _SINGLE = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', r"'(?:[^'\\]|\\.)*+(?:'|\\?\Z)"
+"""A string, also one without an end: else a search for it would begin again at each of its quotes."""
+_ODD = re.compile(rf"(?P<double>{_DOUBLE})|(?P<single>{_SINGLE})|(?P<word>\b(?:True|False|None)\b)|,(?=\s*+[}}\]])", re.DOTALL)
+_MARK = re.compile(rf"{_DOUBLE}|[{{}}\[\]]", re.DOTALL)
+_IN_SINGLE = re.compile(r'\\.|"', re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _CLOSING = {"{": "}", "[": "]"}
+_BEGINNINGS = ("{", "[", '"', "'")
 
 
 class Unreadable(ValueError):
@@ -21,12 +28,25 @@ class Unreadable(ValueError):
 
 def loads(text: str) -> JsonValue:
     """Raises Unreadable."""
-    for attempt in (text, _repaired(text)):
-        try:
-            return json.loads(attempt, strict=False, parse_constant=_refuse)  # type: ignore[no-any-return]
-        except (ValueError, RecursionError):
-            continue
-    raise Unreadable(text[:100])
+    try:
+        return _read(text)
+    except Unreadable:
+        return _read(_repaired(text))
+
+
+def loads_whole(text: str) -> JsonValue:
+    """Of a text that is known to be at its end: brackets that are still open are closed. Raises Unreadable."""
+    try:
+        return loads(text)
+    except Unreadable:
+        return _read(_closed(_repaired(text)))
+
+
+def _read(text: str) -> JsonValue:
+    try:
+        return json.loads(text, strict=False, parse_constant=_refuse)  # type: ignore[no-any-return]
+    except (ValueError, RecursionError):
+        raise Unreadable(text[:100]) from None
 
 
 def _refuse(word: str) -> JsonValue:
@@ -34,26 +54,33 @@ def _refuse(word: str) -> JsonValue:
 
 
 def _repaired(text: str) -> str:
-    """A comma is written when something follows it, brackets that are still open are closed at the end."""
-    written, comma, at = "", "", 0
+    if len(text) > MOST_REPAIRED or not text.lstrip().startswith(_BEGINNINGS):
+        raise Unreadable(text[:100])
+    return _ODD.sub(_plain, text)
+
+
+def _plain(odd: re.Match[str]) -> str:
+    piece = odd[0]
+    match odd.lastgroup:
+        case "double":
+            return piece
+        case "single":
+            return f'"{_IN_SINGLE.sub(_requoted, piece[1:-1])}"' if len(piece) > 1 and piece.endswith("'") else piece
+        case "word":
+            return _WORDS[piece]
+        case _:
+            return ""
+
+
+def _requoted(mark: re.Match[str]) -> str:
+    return {"\\'": "'", '"': '\\"'}.get(mark[0], mark[0])
+
+
+def _closed(text: str) -> str:
     awaited: list[str] = []
-    for token in _TOKEN.finditer(text):
-        between = text[at : token.start()]
-        written, comma = (written + comma + between, "") if between.strip() else (written + between, comma)
-        at, piece = token.end(), token.group()
-        if piece == ",":
-            comma = ","
-            continue
-        if piece in _CLOSING:
-            awaited.append(_CLOSING[piece])
-        elif awaited and piece == awaited[-1]:
+    for mark in _MARK.finditer(text):
+        if mark[0] in _CLOSING:
+            awaited.append(_CLOSING[mark[0]])
+        elif awaited and mark[0] == awaited[-1]:
             awaited.pop()
-            comma = ""
-        written, comma = written + comma + _plain(piece, token.lastgroup or ""), ""
-    return written + text[at:] + "".join(reversed(awaited))
-
-
-def _plain(piece: str, kind: str) -> str:
-    if kind == "single":
-        return json.dumps(piece[1:-1].replace("\\'", "'"), ensure_ascii=False).replace("\\\\", "\\")
-    return _WORDS.get(piece, piece)
+    return text + "".join(reversed(awaited))

@@ -8,7 +8,7 @@ written down with every choice.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
@@ -37,8 +37,13 @@ class Rule:
     local_only: bool = False
     max_call_cost: Decimal | None = None
 
-    def is_for(self, task: Task) -> bool:
-        return _is_among(task.conversation.name, self.conversations) and _is_among(task.agent, self.agents)
+    def is_for(self, conversation: str, agent: str) -> bool:
+        return _is_among(conversation, self.conversations) and _is_among(agent, self.agents)
+
+    def with_origin(self, origin: "Rule") -> "Rule":
+        """What is forbidden where the task began is forbidden here too."""
+        caps = [cap for cap in (self.max_call_cost, origin.max_call_cost) if cap is not None]
+        return replace(self, local_only=self.local_only or origin.local_only, max_call_cost=min(caps, default=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class _Search:
     rule: Rule
     passed_over: dict[str, str] = field(default_factory=dict)
     waits: dict[str, float] = field(default_factory=dict)
+    paced: set[str] = field(default_factory=set)
+    """Of those who wait: only because of the owner's own pace."""
     poor: dict[str, Profile] = field(default_factory=dict)
     """Who could answer, but not with all that the request has: without tools, without seeing the images."""
 
@@ -64,8 +71,7 @@ class ListRouter:
         self._breakers: dict[str, Breaker] = {}
 
     async def route(self, task: Task) -> Choice | Later:
-        rule = next(rule for rule in self._rules if rule.is_for(task))
-        search = _Search(task, rule)
+        search = _Search(task, rule := self._rule(task))
         for name in _in_order(rule.use, task):
             profile = await self._profile(self._models[name], search)
             if profile is not None and self._is_free(name, profile, search):
@@ -75,8 +81,14 @@ class ListRouter:
                 return self._choose(name, profile, search)
         if search.waits:
             soonest = min(search.waits, key=lambda name: search.waits[name])
-            return Later(search.waits[soonest], _all(search.passed_over))
+            return Later(search.waits[soonest], _all(search.passed_over), search.paced == set(search.waits))
         raise ProviderFailed("no_model", _all(search.passed_over), is_lasting=True)
+
+    def _rule(self, task: Task) -> Rule:
+        here = next(rule for rule in self._rules if rule.is_for(task.conversation.name, task.agent))
+        if task.origin in ("", task.conversation.name):
+            return here
+        return here.with_origin(next(rule for rule in self._rules if rule.is_for(task.origin, task.agent)))
 
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
         breaker = self._breaker(choice.model.name, choice.profile)
@@ -89,19 +101,20 @@ class ListRouter:
 
     async def _profile(self, model: Model, search: _Search) -> Profile | None:
         """Its profile, if nothing about it stands against asking it."""
+        task = search.task
         try:
-            reason = _failed_before(model, search.task) or (model.objection(search.task.request) if len(search.rule.use) > 1 else "")
-            profile = None if reason else await model.profile()
-        except ProviderFailed as failed:
-            reason, profile = str(failed), None
-        except Exception as bug:  # noqa: BLE001 - a model may be an extension's own
-            reason, profile = f"it raised {type(bug).__name__}: {bug}", None
-        if profile is not None:
-            reason = _too_long(profile, search.task) or _forbidden(profile, search)
-            if not reason and (reason := _lacks(profile, search.task)):
+            profile = await model.profile()
+            reason = _failed_before(model, task) or _too_long(profile, task) or _forbidden(profile, search)
+            lacks = _lacks(profile, task)
+            objection = model.objection(task.request) if len(search.rule.use) > 1 else ""
+            if not reason and (lacks or (objection and model.stands_in(task.request))):
                 search.poor[model.name] = profile
-        if reason:
-            search.passed_over[model.name] = reason
+        except ProviderFailed as failed:
+            reason, lacks, objection, profile = str(failed), "", "", None
+        except Exception as bug:  # noqa: BLE001 - a model may be an extension's own
+            reason, lacks, objection, profile = f"it raised {type(bug).__name__}: {bug}", "", "", None
+        if said := reason or objection or lacks:
+            search.passed_over[model.name] = said
             return None
         return profile
 
@@ -109,6 +122,7 @@ class ListRouter:
         breaker = self._breaker(name, profile)
         wait, reason = breaker.wait_s(), breaker.reason
         if wait <= 0 and name in self._paces:
+            search.paced.add(name)
             wait, reason = self._paces[name].wait_s(), f"{name} may be asked {self._paces[name].per_minute} times a minute (per_minute)"
         if wait > 0:
             search.waits[name] = wait
@@ -181,6 +195,8 @@ def _too_long(profile: Profile, task: Task) -> str:
 
 def _forbidden(profile: Profile, search: _Search) -> str:
     rule, task = search.rule, search.task
+    if task.is_broke and profile.is_metered:
+        return "there is no money for it"
     if rule.local_only and not profile.is_local:
         return "it is not local, and these words must not leave the machine (local_only)"
     if rule.max_call_cost is None or not profile.is_metered:

@@ -4,6 +4,10 @@ Invariant: when `call` is left, in whatever way, the connection of that call is 
 closes what it opened when its stream is dropped half-way, so the responses are caught here as they begin. A call is opened by one
 task without anything else in between, which is how a response finds the call that it belongs to.
 
+What goes out is what the endpoint says: the libraries read headers, keys and names of organisations from variables of the
+environment, so all headers are written anew here, and nothing of theirs is kept but what the request is about. What comes in has
+an end (`bounded.py`).
+
 Time is the kernel's: it waits for the first word and the next one, and closes the stream when they do not come. So here is no
 deadline but the one for connecting.
 """
@@ -11,9 +15,10 @@ deadline but the one for connecting.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
+from daimon.models.bounded import answer, bound
 from daimon.models.endpoint import Endpoint
 from daimon.models.failures import moved, not_a_stream, web_page
 
@@ -25,6 +30,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _OK = 200
+_KEPT = {"openai": ("content-length",), "anthropic": ("content-length", "anthropic-beta"), "google": ("content-length",)}
+"""The size of a request, and the features that it needs."""
+_PLAIN = {"accept": "*/*", "accept-encoding": "identity", "content-type": "application/json", "user-agent": "daimon"}
 
 
 @cache
@@ -45,7 +53,7 @@ class Wire:
         self._opening: dict[asyncio.Task[object] | None, list[Response]] = {}
         self.client: AsyncClient = httpx2.AsyncClient(
             timeout=httpx2.Timeout(None, connect=endpoint.connect_s),
-            event_hooks={"request": [self._limit], "response": [self._check, self._catch]},
+            event_hooks={"request": [self._limit, self._undress], "response": [self._bound, self._check, self._catch]},
             trust_env=not endpoint.is_near,
             verify=certificates(),
         )
@@ -58,10 +66,10 @@ class Wire:
             stack.push_async_callback(_hang_up, begun)
             self._opening[task] = begun
             try:
-                answer = await stack.enter_async_context(opening)
+                opened = await stack.enter_async_context(opening)
             finally:
                 del self._opening[task]
-            yield answer
+            yield opened
 
     async def close(self) -> None:
         await self.client.aclose()
@@ -70,6 +78,17 @@ class Wire:
         """The libraries set deadlines of their own for each request; this takes them off again."""
         connect_s = self._endpoint.connect_s
         request.extensions = {**request.extensions, "timeout": {"connect": connect_s, "read": None, "write": None, "pool": None}}
+
+    async def _undress(self, request: "Request") -> None:
+        """An address with a password in it is the owner's word too: the client has made a header of it."""
+        own = {"authorization": request.headers["authorization"]} if request.url.userinfo else {}
+        kept = {name: request.headers[name] for name in _KEPT[self._endpoint.served_by.shape] if name in request.headers}
+        host = request.url.netloc.decode("ascii").rpartition("@")[2]
+        request.headers.clear()
+        request.headers.update({"host": host, **_PLAIN, **kept, **self._endpoint.credentials, **own})
+
+    async def _bound(self, response: "Response") -> None:
+        bound(response, partial(answer, endpoint=self._endpoint))
 
     async def _check(self, response: "Response") -> None:
         """A stream of anything but events would be read as one without any. A redirect is not followed: the key was not given to others."""

@@ -5,7 +5,7 @@ Good for tests of what stands on the journal; it forgets everything with the pro
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -185,8 +185,8 @@ class MemoryJournal:
         lease.holder = None
         return More() if self._has_work(claim.conversation) else Released()
 
-    async def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
-        self._ledger.reconsider(limits)
+    async def reconsider(self, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
+        self._ledger.reconsider(limits, models)
         self._rouse()
 
     async def due(self, now: datetime, limit: int) -> Due:
@@ -365,7 +365,8 @@ class MemoryJournal:
         turn = Turn(
             id=new, conversation=event.conversation, space=event.space, event=event.id, principal=event.principal, agent=event.agent,
             root=root, state=State.RUNNING, created_at=self._clock.now(), label=event.label, pins=pins, parent=parent,
-            job=event.job if above is None else above.job,
+            job=event.job if above is None else above.job, origin=event.conversation if above is None else above.origin,
+            origin_agent=event.agent if above is None else above.origin_agent,
         )  # fmt: skip
         entry.turn, entry.is_taken = new, True
         self._turns[new], self._steps[new] = turn, []

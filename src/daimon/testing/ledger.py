@@ -1,6 +1,6 @@
 """The ledger of a journal in memory: who holds what, who spent what, who waits for room."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -76,16 +76,12 @@ class MemoryLedger:
         for key, call in self.calls.items():
             if key[0] == turn and call.state == "held":
                 self._settle(key, Usage(call.reserved.amount.tokens, cost=call.reserved.cost), "assumed")
-        shortage = self.shortages.pop(turn, None)
-        if shortage is None:
-            return
-        may_ask = shortage.short.account.scope is Scope.TURN or not _is_asking(shortage)
-        if not self._make_room(_key(shortage)) and may_ask:
-            self._let_ask(_key(shortage))
+        self._go_on(turn)
 
-    def reconsider(self, limits: Mapping[Scope, Limit]) -> None:
+    def reconsider(self, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
         for turn, shortage in self.shortages.items():
-            if shortage.short.needed.cost is None or shortage.most != limits.get(shortage.short.account.scope, Limit.NONE):
+            is_changed = shortage.most != limits.get(shortage.short.account.scope, Limit.NONE) or shortage.short.model not in models
+            if shortage.short.needed.cost is None or is_changed:
                 self.due.add(turn)
 
     def balances(self, accounts: Sequence[Account]) -> tuple[Balance, ...]:
@@ -129,12 +125,12 @@ class MemoryLedger:
         if account.limit == Limit.NONE:
             return None
         balance, need = self._balance(account), body.amount
-        total = _plus(_plus(balance.spent, balance.held), need)
+        total, limit = _plus(_plus(balance.spent, balance.held), need), _for(need, balance.account.limit)
         if balance.account.limit.cost is not None and need.cost is None:
             why: Literal["reached", "held", "unknown_price"] = "unknown_price"
-        elif not _fits(_plus(balance.spent, need), balance.account.limit):
+        elif not _fits(_plus(balance.spent, need), limit):
             why = "reached"
-        elif not _fits(total, balance.account.limit):
+        elif not _fits(total, limit):
             why = "held"
         else:
             return None
@@ -165,7 +161,7 @@ class MemoryLedger:
         for turn, shortage in self._waiting(key):
             limit = Limit(_more(shortage.most.tokens, purse.more.tokens), _more(shortage.most.cost, purse.more.cost))
             need = shortage.short.needed
-            if (limit.cost is None or need.cost is not None) and _fits(_plus(total, need), limit):
+            if (limit.cost is None or need.cost is not None) and _fits(_plus(total, need), _for(need, limit)):
                 self.due.add(turn)
                 total, has_room = _plus(total, need), True
         return has_room
@@ -233,6 +229,11 @@ def _known(cost: Decimal | None) -> Decimal:
 
 def _plus(a: Amount, b: Amount) -> Amount:
     return Amount(a.tokens + b.tokens, _known(a.cost) + _known(b.cost))
+
+
+def _for(need: Amount, limit: Limit) -> Limit:
+    """What is free needs no room for money."""
+    return Limit(limit.tokens) if need.cost == 0 else limit
 
 
 def _fits(total: Amount, limit: Limit) -> bool:

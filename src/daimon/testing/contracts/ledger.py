@@ -37,6 +37,9 @@ MANY = 1_000
 DONE = Ended(Ending.ANSWERED, owned("test"))
 TRY_AGAIN = Question("Shall I try again?", ("stop", "continue"), "choose")
 
+MODELS = ("m",)
+"""Whom the calls of these tests ask."""
+
 
 class LedgerJournal(FullJournal, Ledger, Protocol):
     """All journal ports at once, with what is known of costs."""
@@ -139,7 +142,14 @@ class LedgerContract:
             n = await pen.write(call(limit, tokens=100, cost="0.5"))
             await pen.write(Settled(n, Usage(100, 500, cost=Decimal("1.5")), "measured"))
             assert (await desk.balance(limit)).spent == amount(600, "1.5")
-            assert (await pen.refused(call(limit, cost="0"))).why == "reached"
+            assert (await pen.refused(call(limit, cost="0.01"))).why == "reached"
+
+    async def test_what_is_free_needs_no_room_for_money(self) -> None:
+        async with self.desk() as desk:
+            pen, limit = await desk.begin("a"), day(cost="1")
+            n = await pen.write(call(limit, cost="1"))
+            await pen.write(Settled(n, Usage(1, 1, cost=Decimal(3)), "measured"))
+            await pen.write(call(limit, cost="0"))
 
     async def test_a_call_whose_cost_nobody_said_counts_as_all_that_was_held_and_an_unused_one_as_nothing(self) -> None:
         async with self.desk() as desk:
@@ -424,14 +434,15 @@ class LedgerContract:
             again = await desk.resume(waiting[0])
             assert (await again.refused(call(limit, cost="2"))).asked is None
 
-    async def test_the_owner_is_not_asked_again_about_a_day_because_the_one_who_asked_ends(self) -> None:
+    async def test_when_the_one_who_asked_ends_the_next_may_ask(self) -> None:
         async with self.desk() as desk:
             limit = day(cost="1")
             asker = await desk.short("asker", call(limit, cost="2"))
             await desk.short("b", call(limit, cost="2"))
+            await desk.short("c", call(limit, cost="2"))
             await (await desk.stopped(asker)).end(Ending.STOPPED)
-            assert await desk.due() == set()
-            newcomer = await desk.begin("c")
+            assert await desk.due() == {"b"}
+            newcomer = await desk.begin("d")
             assert (await newcomer.refused(call(limit, cost="2"))).asked is None
 
     async def test_room_that_was_meant_for_one_who_ends_goes_to_the_next(self) -> None:
@@ -494,9 +505,9 @@ class LedgerContract:
     async def test_limits_that_did_not_change_wake_nobody(self) -> None:
         async with self.desk() as desk:
             await desk.short("a", call(day(tokens=1_000, cost="1"), cost="2"))
-            await desk.journal.reconsider({Scope.DAY: Limit(1_000, Decimal("1.00")), Scope.MONTH: Limit(5)})
+            await desk.journal.reconsider({Scope.DAY: Limit(1_000, Decimal("1.00")), Scope.MONTH: Limit(5)}, MODELS)
             assert await desk.due() == set()
-            await desk.journal.reconsider({Scope.DAY: Limit(1_001, Decimal(1))})
+            await desk.journal.reconsider({Scope.DAY: Limit(1_001, Decimal(1))}, MODELS)
             assert await desk.due() == {"a"}
 
     async def test_a_limit_that_changed_or_went_wakes_all_who_met_it(self) -> None:
@@ -505,7 +516,7 @@ class LedgerContract:
                 await desk.short("a", call(day(cost="1"), cost="2"))
                 await desk.short("b", call(day(cost="1"), cost="2"))
                 await desk.short("c", call(task(cost="1"), cost="2"))
-                await desk.journal.reconsider({Scope.TURN: Limit(cost=Decimal(1)), **limits})
+                await desk.journal.reconsider({Scope.TURN: Limit(cost=Decimal(1)), **limits}, MODELS)
                 assert await desk.due() == {"a", "b"}
 
     async def test_raises_are_no_change_of_the_limit(self) -> None:
@@ -514,14 +525,14 @@ class LedgerContract:
             await pen.write(Raised(Scope.DAY, TODAY, amount(10, "0.5"), OWNER))
             await desk.short("a", call(day(tokens=1_000, cost="1"), cost="2"))
             await pen.write(Raised(Scope.DAY, TODAY, amount(10, "0.1"), OWNER))
-            await desk.journal.reconsider({Scope.DAY: Limit(1_000, Decimal(1))})
+            await desk.journal.reconsider({Scope.DAY: Limit(1_000, Decimal(1))}, MODELS)
             assert await desk.due() == set()
 
     async def test_whose_price_nobody_knew_looks_again_at_any_change(self) -> None:
         async with self.desk() as desk:
             asker = await desk.short("asker", call(day(cost="1"), cost=None))
             assert asker.short.why == "unknown_price"
-            await desk.journal.reconsider({Scope.DAY: Limit(cost=Decimal(1))})
+            await desk.journal.reconsider({Scope.DAY: Limit(cost=Decimal(1))}, MODELS)
             assert await desk.due() == {"asker"}
 
     # -- what was spent
