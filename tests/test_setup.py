@@ -5,10 +5,11 @@ import pytest
 from tests.models.website import HOST
 
 from daimon import config, setup
-from daimon.abi.errors import BadInput
+from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.machine.home import Home
-from daimon.setup import Place, Setup, placed
-from daimon.testing.provider.server import ProviderServer
+from daimon.setup import Place, Setup, Wanted, placed
+from daimon.testing.provider.line import Fault, Line
+from daimon.testing.provider.server import KEY, ProviderServer
 
 NOBODY = f"{HOST}:1"
 
@@ -16,6 +17,59 @@ NOBODY = f"{HOST}:1"
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path / "my home")
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("429", ": try again later"),
+        ("500", ": try again later"),
+        ("529", ": try again later"),
+        ("408", ": try again later"),
+        ("cut", ": try again"),
+        ("empty", ": try again"),
+        ("401", ": check the key"),
+        ("402", ": the account there needs money or a higher limit"),
+    ],
+)
+async def test_a_failed_test_promises_nothing_that_nobody_does(home: Home, fault: str, told: str) -> None:
+    async with ProviderServer([Line(fault=Fault(fault))], models=("m",)) as server:
+        entry = config.ModelEntry(vendor="openai", model="m", base_url=f"{server.url}/v1")
+        with anyio.fail_after(30), pytest.raises(ProviderFailed) as failed:
+            await Setup(home, {}).test(Wanted("mine", entry, KEY))
+    assert str(failed.value).endswith(told)
+    assert "tried again" not in str(failed.value)
+
+
+async def test_a_key_whose_variable_is_not_set_here_is_told_by_its_name(home: Home) -> None:
+    entry = config.ModelEntry(vendor="anthropic", model="m", key="env:MY_KEY")
+    with pytest.raises(ProviderFailed, match=r"the variable MY_KEY is not set in this environment$"):
+        await Setup(home, {}).test(Wanted("mine", entry))
+
+
+async def test_a_model_that_does_not_exist_comes_with_a_command_that_lists_those_that_do(home: Home) -> None:
+    async with ProviderServer(key="none", models=tuple(f"model-{n}" for n in range(9))) as server:
+        url = f"{server.url}/v1"
+        entry = config.ModelEntry(vendor="vllm", model="modal", base_url=url)
+        opened = Setup(home, {})
+        command = f"daimon model list --home '{home.path}' --at"
+        with pytest.raises(ProviderFailed) as failed:
+            await opened.test(Wanted("mine", entry))
+        assert f"; `{command} vllm --base-url {url}` shows all" in str(failed.value)
+        assert len(await opened.offers(opened.at("vllm", url))) == 9
+        opened.add(Wanted("mine", entry), "usual")
+        with pytest.raises(ProviderFailed) as failed:
+            await opened.test(opened.wanted("mine"))
+        assert f"; `{command} mine` shows all" in str(failed.value)
+        assert len(await opened.offers(opened.at("mine"))) == 9
+
+
+def test_a_vendors_key_is_not_shown_to_another_address(home: Home) -> None:
+    opened = Setup(home, {"OPENAI_API_KEY": "sk-secret"})
+    assert opened.at("openai").key == "sk-secret"
+    assert opened.at("openai", "https://elsewhere.example/v1").key is None
+    with pytest.raises(BadInput, match="--base-url is missing"):
+        opened.at("compatible")
 
 
 async def offers(home: Home, settings: config.Settings, environment: dict[str, str]) -> list[str]:

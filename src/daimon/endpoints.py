@@ -6,7 +6,7 @@ from typing import Literal
 
 from daimon import config
 from daimon.abi import money
-from daimon.machine.keys import Keys
+from daimon.machine.keys import FROM_ENVIRONMENT, Keys
 from daimon.models.endpoint import Endpoint
 
 _WRITTEN = Decimal("1.25")
@@ -26,6 +26,7 @@ def endpoint_for(name: str, entry: config.ModelEntry, key: str | None, max_outpu
         model=entry.model,
         base_url=entry.base_url,
         key=key,
+        key_variable=_variable(entry),
         price=price_of(entry),
         max_output_tokens=entry.max_output_tokens or max_output_tokens,
         context_tokens=entry.context_tokens,
@@ -35,6 +36,11 @@ def endpoint_for(name: str, entry: config.ModelEntry, key: str | None, max_outpu
         thinking=entry.thinking,
         reads_text_calls=entry.text_calls,
     )
+
+
+def _variable(entry: config.ModelEntry) -> str | None:
+    named = entry.key or ""
+    return named.removeprefix(FROM_ENVIRONMENT) if named.startswith(FROM_ENVIRONMENT) else None
 
 
 def price_of(entry: config.ModelEntry) -> money.Price | Literal["library", "unknown"]:

@@ -128,14 +128,20 @@ class Setup:
         entry = self.entry(name)
         return Wanted(name, entry, self.key(entry.key or entry.vendor))
 
-    def at(self, text: str) -> Wanted:
-        """The provider of a model that is set up, or a vendor by itself."""
+    def at(self, text: str, base_url: str | None = None) -> Wanted:
+        """The provider of a model that is set up, or a vendor by itself. The vendor's key goes to the vendor's own address only."""
         if text in self.settings.models:
+            if base_url is not None:
+                raise BadInput(f"{text} has its address already; --base-url goes with a vendor")
             return self.wanted(text)
         vendor = vendor_of(text)
+        address = base_url or self.address_of(vendor)
+        if address is None and vendor.base_url is None:
+            raise BadInput(f"--base-url is missing: where {vendor.title} is, such as http://127.0.0.1:8000/v1")
+        entry = config.ModelEntry(vendor=vendor.name, model="", base_url=address)
         variable = self.variable_of(vendor)
         key = self.key(vendor.name) or (self.key(f"{FROM_ENVIRONMENT}{variable}") if variable else None)
-        return Wanted(vendor.name, config.ModelEntry(vendor=vendor.name, model=""), key)
+        return Wanted(vendor.name, entry, key if is_vendors_own(entry) else None)
 
     def variable_of(self, vendor: Vendor) -> str | None:
         """The variable of the environment that holds this vendor's key, if there is one."""
@@ -160,7 +166,7 @@ class Setup:
             place,
             entry.vendor,
             entry.model,
-            endpoint.host,
+            endpoint.place,
             rate_of(entry),
             entry.context_tokens or prices.context_tokens(entry.vendor, entry.model),
             endpoint.stays_home,
@@ -184,11 +190,21 @@ class Setup:
         endpoint = replace(_endpoint(wanted), thinking=None)  # there is no room for thoughts in a few tokens
         model = ProviderModel(endpoint, _NoBlobs())
         try:
-            return await probe.call(model)
+            return await probe.call(model, endpoint.place)
         except ProviderFailed as failed:
-            raise await advised(failed, endpoint) from None
+            raise await advised(failed, endpoint, self._listing(wanted)) from None
         finally:
             await model.close()
+
+    def _listing(self, wanted: Wanted) -> str:
+        """The command that shows what the provider has. Empty: none would, since the key is not kept anywhere yet."""
+        entry, command = wanted.entry, _command(self.home, "list")
+        if self.settings.models.get(wanted.name) == entry:
+            return f"{command} --at {shlex.quote(wanted.name)}"
+        if entry.vendor in self.settings.models or self.at(entry.vendor, entry.base_url).key != wanted.key:
+            return ""
+        place = f" --base-url {shlex.quote(entry.base_url)}" if entry.base_url else ""
+        return f"{command} --at {entry.vendor}{place}"
 
     def add(self, wanted: Wanted, place: Place) -> None:
         """Key first, then the entry and its place in one step. Raises Misconfigured, and then nothing has changed."""
@@ -280,11 +296,15 @@ async def offers(home: config.Home, settings: config.Settings, environment: Mapp
     if settings.models or set(settings.model.use) != {REFLEX}:
         return []
     here = await look(environment)
-    is_usual = home.path == Path.home() / ".daimon"  # the variable that names another may not be set where the command is typed
-    command = "daimon model add" if is_usual else f"daimon model add --home {shlex.quote(str(home.path))}"
+    command = _command(home, "add")
     keys = [f"found  {key.variable} in the environment: {command} --vendor {key.vendor} --key-env {key.variable}" for key in here.keys]
     servers = [f"found  {VENDORS[server.vendor].title} at {server.base_url}: {command} {_flags(server)}" for server in here.servers]
     return keys + servers
+
+
+def _command(home: config.Home, verb: str) -> str:
+    is_usual = home.path == Path.home() / ".daimon"  # the variable that names another may not be set where the command is typed
+    return f"daimon model {verb}" if is_usual else f"daimon model {verb} --home {shlex.quote(str(home.path))}"
 
 
 def _flags(server: found.Server) -> str:
@@ -308,6 +328,11 @@ def rate_of(entry: config.ModelEntry) -> Rate | None:
         known = prices.find(entry.vendor, entry.model)
         return None if known is None else Rate(known)
     return None if price == "unknown" else Rate(price)
+
+
+def place_of(wanted: Wanted) -> str:
+    """Its address, for people."""
+    return _endpoint(wanted).place
 
 
 def is_at_home(entry: config.ModelEntry, key: str | None = None) -> bool:

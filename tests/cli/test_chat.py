@@ -65,8 +65,8 @@ def test_in_a_chat_the_next_line_is_the_answer(daimon: Daimon) -> None:
 
 
 def test_a_failed_turn_is_a_failed_command(daimon: Daimon) -> None:
-    daimon.use_patient_model("[limits]\nsteps = 3\n")
-    done = daimon.run("chat", "fail")
+    daimon.configure('extensions = ["lively"]\n[model]\nuse = "lively"\n[limits]\nsteps = 3\n')
+    done = daimon.run("chat", "bad")
     assert done.code == 1
     assert "limits.steps" in done.out
 

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from tests.cli.processes import DEADLINE_S, Daimon, Done
-from tests.cli.test_terminal import CTRL_D, Terminal
+from tests.cli.pseudo import CTRL_C, CTRL_D, Terminal
 from tests.models.website import WELCOME, Website, said, website
 
 from daimon.testing.provider.line import Fault, Line
@@ -180,6 +180,14 @@ def test_a_key_may_stay_in_the_environment(daimon: Daimon) -> None:
     assert "MY_KEI is not set" in add_unasked(daimon, "--key-env", "MY_KEI").err
 
 
+@pytest.mark.parametrize("key", ["sk-abc-123", "abcdefghijklmnopqrstu"])
+def test_a_key_given_as_the_name_of_its_variable_is_not_repeated(daimon: Daimon, key: str) -> None:
+    done = add_unasked(daimon, "--key-env", key)
+    assert done.code == 4
+    assert key not in done.out + done.err
+    assert "the name of a variable, not the key" in done.err
+
+
 def test_a_variable_of_the_vendor_is_taken_without_being_named(daimon: Daimon) -> None:
     daimon.environment["ANTHROPIC_API_KEY"] = SECRET
     assert add_unasked(daimon).code == 0
@@ -228,6 +236,8 @@ def test_a_wrong_key(daimon: Daimon, serve: Serve) -> None:
         done = daimon.run(*words, given=SECRET.encode())
     assert (done.code, done.out) == (1, "")
     assert "refused the key" in done.err
+    assert "check the key" in done.err
+    assert "sets a new one" not in done.err
     assert SECRET not in done.err
 
 
@@ -369,6 +379,25 @@ def test_the_live_list_of_a_provider_is_shown(daimon: Daimon, serve: Serve) -> N
     assert [row["model"] for row in told["models"]] == list(MODELS)
     assert "llama3.2:latest" in daimon.run("model", "list", "--at", "qwen3").out
     assert daimon.run("model", "list", "--at", "quen").code == 4
+    assert "qwen3-coder" in daimon.run("model", "list", "--at", "vllm", "--base-url", f"{server.url}/v1").out
+    assert "qwen3-coder" in daimon.run("model", "list", "--base-url", f"{server.url}/v1").out
+    assert daimon.run("model", "list", "--at", "qwen3", "--base-url", f"{server.url}/v1").code == 4
+
+
+def test_the_list_cuts_no_word_on_a_narrow_terminal(daimon: Daimon) -> None:
+    daimon.configure(f'{TWO}[models.home]\nvendor = "ollama"\nmodel = "llama3.2"\nprice = "free"\n')
+    terminal = Terminal(daimon, "model", "list", columns=80)
+    try:
+        lines = terminal.shown_until("no key")
+    finally:
+        terminal.close()
+    shown = "\n".join(lines)
+    assert "1. reflex  built in" in lines
+    assert "2. one  anthropic:claude-sonnet-5-5" in lines
+    assert "https://api.anthropic.com" in shown
+    assert "-  home  ollama:llama3.2  (not in use)" in lines
+    assert "free · http://127.0.0.1:11434/v1, at home" in shown
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_model_that_is_set_up_is_tested(daimon: Daimon, serve: Serve) -> None:
@@ -379,6 +408,8 @@ def test_a_model_that_is_set_up_is_tested(daimon: Daimon, serve: Serve) -> None:
     broken = daimon.run("model", "test", "qwen3")
     assert (broken.code, broken.out) == (1, "")
     assert "overloaded" in broken.err
+    assert broken.err.rstrip().endswith(": try again later")
+    assert f"asking qwen3 at {server.url}/v1 … (Ctrl-C stops)" in broken.err
     assert daimon.run("model", "test", "nobody").code == 3
 
 
@@ -415,7 +446,9 @@ def test_a_removed_model_takes_its_key_along_if_nobody_else_uses_it(daimon: Daim
     daimon.configure(TWO)
     assert add_unasked(daimon, "three", "--key-stdin", given=b"sk-1\n").code == 0
     assert daimon.run("model", "remove", "three").code == 0
-    assert daimon.run("model", "remove", "one").code == 0
+    removed = daimon.run("model", "remove", "one")
+    assert removed.code == 0
+    assert "the next start does without it" in removed.err
     assert keys(daimon) == {"anthropic": "sk-1"}
     last = daimon.run("model", "remove", "two")
     assert "its key 'anthropic' is out of keys.toml too" in last.out
@@ -459,7 +492,8 @@ def test_a_running_gateway_uses_it_at_once(daimon: Daimon, serve: Serve) -> None
     done = add_local(daimon, serve(Line(text="ok"), Line(text="Paris."), key=NO_KEY))
     assert "the running gateway uses it now" in done.err
     assert daimon.run("chat", "What is the capital of France, and why?").out == "Paris.\n"
-    assert json.loads(daimon.run("model", "remove", "qwen3", "--json").out)["reloaded"] is True
+    assert "the running gateway asks it no more" in daimon.run("model", "remove", "qwen3").err
+    assert json.loads(daimon.run("model", "use", "reflex", "--json").out)["reloaded"] is True
 
 
 def test_a_gateway_that_does_not_take_it_is_a_remark_since_the_change_is_made(daimon: Daimon, portal: BlockingPortal) -> None:
@@ -537,6 +571,24 @@ def test_a_key_is_typed_unseen_and_a_wrong_one_asked_again(daimon: Daimon, serve
     assert settings(daimon)["models"]["qwen3"]["price"] == {"input": 0.25, "output": 1.5}
 
 
+def test_an_address_that_is_wrong_is_asked_again(daimon: Daimon, serve: Serve, page: Website) -> None:
+    server = serve(key=NO_KEY)
+    with sitting_at(daimon, "--vendor", "compatible") as terminal:
+        terminal.wait_for("8000/v1: ")
+        terminal.type(f"{page.url}\r".encode())
+        terminal.wait_for("(Enter: none; it is not shown): ")
+        terminal.type(b"\r")
+        terminal.wait_for("with a web page")
+        terminal.wait_for(f"Its address [{page.url}]: ")
+        terminal.type(f"{server.url}/v1\r".encode())
+        terminal.wait_for("(Enter: none; it is not shown): ")
+        terminal.type(b"\r")
+        terminal.wait_for("[llama3.2:latest]: ")
+        terminal.press(CTRL_C, "nothing was written")
+        assert terminal.process.wait(DEADLINE_S) == 130
+    assert not daimon.home.exists()
+
+
 @pytest.mark.parametrize(("answer", "key", "kept"), [(b"\r", "env:ANTHROPIC_API_KEY", {}), (b"2\r", None, {"anthropic": SECRET})])
 def test_a_key_of_the_environment_is_used_or_copied(daimon: Daimon, answer: bytes, key: str | None, kept: dict[str, str]) -> None:
     daimon.environment["ANTHROPIC_API_KEY"] = SECRET
@@ -562,5 +614,6 @@ def test_ctrl_d_leaves_and_nothing_is_written(daimon: Daimon) -> None:
         terminal.wait_for("did you mean 'anthropic'?")
         terminal.wait_for("Number or name [1]: ")
         terminal.type(CTRL_D)
+        terminal.wait_for("nothing was written")
         assert terminal.process.wait(DEADLINE_S) == 130
     assert not daimon.home.exists()

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, TurnId
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, StepRef, TurnId
 from daimon.abi.message import Reasoning, Text, ToolResult
 from daimon.abi.money import Account, Amount, Limit, Scope, Usage
 from daimon.abi.step import (
@@ -18,6 +18,7 @@ from daimon.abi.step import (
     Raised,
     Replied,
     Reserved,
+    Routed,
     Settled,
     Short,
     Step,
@@ -25,8 +26,9 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import Question
 from daimon.cli.speech import Speech
-from daimon.cli.talk import Back, Lost
+from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.kernel.feed import Recorded, Token
+from daimon.kernel.questions import OpenQuestion
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 PLACE = Conversation(HOME_SPACE, "main")
@@ -43,7 +45,7 @@ def token(text: str, offset: int, step: int = 5, of: str = "text") -> Token:
     return Token(PLACE, TURN, step, offset, text, of)  # type: ignore[arg-type]
 
 
-def shown(capsys: pytest.CaptureFixture[str], *updates: Token | Recorded | Lost | Back) -> str:
+def shown(capsys: pytest.CaptureFixture[str], *updates: Token | Recorded | News | Lost | Back | Quiet) -> str:
     speech = Speech()
     for update in updates:
         speech.show(update)
@@ -120,6 +122,44 @@ def test_what_was_allowed_and_what_nobody_answered_are_lines(capsys: pytest.Capt
     raised = Raised(Scope.DAY, "2026-11-15", Amount(0, Decimal("2.5")), OWNER)
     out = shown(capsys, recorded(3, raised), recorded(4, Answered(2, "deny", "", OWNER, None)))
     assert out == "  · $2.50 more allowed for today\n  · nobody answered in time, so: deny\n"
+
+
+def test_a_long_failure_is_two_lines_of_the_terminal_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    out = shown(capsys, recorded(3, ModelFailed("sonnet", "down", "very long " * 500, provider="x")))
+    assert out.startswith("  · sonnet failed (down): very long very long")
+    assert out.endswith("…\n")
+    assert out.count("\n") <= 2
+
+
+def test_an_outage_is_asked_about_without_the_failure_that_was_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = OpenQuestion(StepRef(TURN, 5), Question("No model can answer. x: no. Shall I try again?", ("stop", "continue")), "main", NOON)
+    speech = Speech()
+    speech.show(recorded(4, ModelFailed("", "unavailable", "x: no.")))
+    assert speech.question(asked) == "No model can answer. x: no. Shall I try again? [stop / continue]"
+    speech.show(recorded(3, ModelFailed("x", "down", "no")))
+    assert speech.question(asked) == "No model can answer. Shall I try again? [stop / continue]"
+
+
+def test_a_model_that_cannot_see_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
+    routed = [recorded(n, Routed("small", "list", "nobody else can, though it cannot see images")) for n in (3, 6)]
+    assert shown(capsys, *routed) == "  · small cannot see images; it was told that there is one\n"
+
+
+def test_why_a_model_was_chosen_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, recorded(3, Routed("small", "list", "the first that can and may"))) == ""
+
+
+def test_what_another_turn_says_is_told_with_what_it_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, News("where is\nmy tea?", "On the table.")) == "  · on “where is my tea?”:\nOn the table.\n"
+
+
+def test_what_another_turn_asks_is_only_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = OpenQuestion(StepRef(TURN, 5), Question("Tea or coffee?", ("tea", "coffee")), "main", NOON)
+    assert shown(capsys, News("ask", "Tea or coffee? (answer with …)", asked)) == "  · another question waits: Tea or coffee?\n"
+
+
+def test_where_nothing_can_be_taken_back_there_is_no_sign_of_life(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, Quiet(), token("hello", 0), Quiet()) == "hello\n"
 
 
 def test_bookkeeping_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

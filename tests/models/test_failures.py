@@ -87,7 +87,7 @@ async def test_the_sentences_name_the_model_the_place_and_what_to_do():
         sentence = str(await failure(model))
     assert "gpt-4.1" in sentence
     assert "(404)" in sentence
-    assert "`daimon model list --at openai` shows what there is" in sentence
+    assert f"`daimon model list --at {model.name}` shows what there is" in sentence
     async with served(vendor="openai", key="wrong-key") as (model, _):
         sentence = str(await failure(model))
     assert "refused the key (401)" in sentence
@@ -125,7 +125,7 @@ async def test_nobody_listening_is_unreachable_and_costs_nothing(vendor):
 
 @pytest.mark.parametrize("vendor", SHAPES)
 async def test_a_web_page_is_told_from_an_api(vendor):
-    for status in (b"200 OK", b"404 Not Found"):
+    for status in (b"200 OK", b"404 Not Found", b"501 Unsupported method"):
         async with Page(b"HTTP/1.1 " + status + b"\r\ncontent-type: text/html\r\ncontent-length: 22\r\n\r\n<!DOCTYPE html><p>Hi</p") as url:
             model = ProviderModel(endpoint(url, vendor), Shelf())
             found = await failure(model)
@@ -133,6 +133,20 @@ async def test_a_web_page_is_told_from_an_api(vendor):
         assert (found.reason, found.is_lasting, found.was_sent) == ("garbage", True, False)
         assert "answered with a web page, not with an API" in str(found)
         assert ("/v1" in str(found)) == (vendor == "openai")
+
+
+async def test_a_web_page_of_a_proxy_whose_server_is_down_is_told_and_may_pass():
+    async with Page(b"HTTP/1.1 502 Bad\r\ncontent-type: text/html\r\ncontent-length: 13\r\n\r\n<html></html>") as url:
+        model = ProviderModel(endpoint(url, "vllm", base_url=url), Shelf())
+        found = await failure(model)
+        await model.close()
+    assert (found.reason, found.is_lasting, found.was_sent) == ("server", False, False)
+    assert "answered with a web page, not with an API" in str(found)
+
+
+async def test_a_key_whose_variable_is_not_set_is_told_by_the_name_of_the_variable():
+    async with served(vendor="anthropic", key=None, key_variable="MY_KEY") as (model, _):
+        assert "needs a key and none is set: the variable MY_KEY is not set where the gateway runs" in str(await failure(model))
 
 
 async def test_an_address_that_lacks_its_path_is_said_to():

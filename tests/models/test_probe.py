@@ -1,6 +1,7 @@
 import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -19,6 +20,7 @@ from daimon.testing.journal import MemoryJournal
 from daimon.testing.provider.line import Fault, Line, Usage
 from daimon.testing.provider.server import KEY, ProviderServer
 
+PLACE = "http://here/v1"
 VENDORS = {"openai": "/v1", "anthropic": "", "google": ""}
 
 
@@ -38,7 +40,7 @@ async def asking(url: str, vendor: str = "openai") -> AsyncIterator[ProviderMode
 async def test_one_small_call_says_what_came(vendor: str) -> None:
     line = Line(text="ok", usage=Usage(1_000, 10))
     async with ProviderServer([line]) as server, asking(server.url + VENDORS[vendor], vendor) as model:
-        answer = await probe.call(model)
+        answer = await probe.call(model, PLACE)
     assert answer.text == "ok"
     assert answer.reply.usage is not None
     assert (answer.reply.usage.input_tokens, answer.reply.usage.cost) == (1_000, Decimal("0.001020000"))
@@ -55,13 +57,20 @@ def vendor(request: pytest.FixtureRequest) -> str:
 
 async def test_a_model_that_hangs_is_given_up() -> None:
     async with ProviderServer([Line(fault=Fault("hang"))]) as server, asking(f"{server.url}/v1") as model:
-        with pytest.raises(ProviderFailed, match="did not finish"):
-            await probe.call(model, 0.2)
+        with pytest.raises(ProviderFailed, match=r"mine at http://here/v1 said nothing for 0\.2 s: is the address right"):
+            await probe.call(model, PLACE, 0.2)
+
+
+async def test_a_model_that_begins_and_does_not_end_is_given_up() -> None:
+    line = Line(text="o" * 100, fault=Fault("stall", after=4))
+    async with ProviderServer([line]) as server, asking(f"{server.url}/v1") as model:
+        with pytest.raises(ProviderFailed, match="mine at http://here/v1 did not finish"):
+            await probe.call(model, PLACE, 5, 1)
 
 
 async def test_a_reply_without_words_is_an_answer_too() -> None:
     async with ProviderServer([Line(reasoning="hm", finish="length")]) as server, asking(f"{server.url}/v1") as model:
-        answer: Answer = await probe.call(model)
+        answer: Answer = await probe.call(model, PLACE)
     assert (answer.text, answer.reply.finish) == ("", "length")
 
 
@@ -91,9 +100,18 @@ async def test_newest_models_come_first_with_what_they_can_read_and_only_those_t
         assert await probe.models(endpoint("openai", f"{site.url}/v1")) == (Listed("new", 9_000), Listed("old", 8_000))
 
 
+async def test_a_list_that_needs_a_key_names_the_variable_that_is_not_set() -> None:
+    async with ProviderServer() as server:
+        asked = replace(endpoint("openai", f"{server.url}/v1", None), key_variable="MY_KEY")
+        with pytest.raises(ProviderFailed, match="the variable MY_KEY is not set"):
+            await probe.models(asked)
+
+
 @pytest.mark.parametrize(
     ("page", "words"),
     [
+        (replace(WELCOME, status=403), "/v1/models with a web page"),
+        (replace(WELCOME, status=501), "/v1/models with a web page"),
         (WELCOME, "/v1/models with a web page"),
         (said({"error": "?"}, 404), "status 404"),
         (said({"hello": "world"}), "not with a list of models"),

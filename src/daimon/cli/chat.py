@@ -70,8 +70,7 @@ def _from_pipe(talk: Talk, as_json: bool) -> int:
 def _at_terminal(talk: Talk, keyboard: terminal.Keyboard, seen: Seen) -> int:
     chat = _Chat(talk, as_json=False, is_live=True)
     _catch_up(talk, seen.last())
-    if chat.ask():
-        screen.say("")
+    _ask(chat, keyboard)
     for text in keyboard.messages():
         chat.expect(keyboard.asked)
         try:
@@ -81,12 +80,17 @@ def _at_terminal(talk: Talk, keyboard: terminal.Keyboard, seen: Seen) -> int:
             screen.remark(fill(str(error)), "red")
         except KeyboardInterrupt:
             screen.remark("(left waiting; its answer will appear here)")
-        chat.ask()
         screen.say("")
-        keyboard.is_asking, keyboard.asked = chat.is_asking, None
+        _ask(chat, keyboard)
         seen.mark(datetime.now(UTC))
     seen.mark(datetime.now(UTC))
     return exits.OK
+
+
+def _ask(chat: "_Chat", keyboard: terminal.Keyboard) -> None:
+    if chat.ask():
+        screen.say("")
+    keyboard.is_asking, keyboard.asked = chat.is_asking, None
 
 
 def _catch_up(talk: Talk, since: datetime | None) -> None:
@@ -164,13 +168,16 @@ class _Chat:
         """Shows the oldest open question of the conversation, unless one waits already. True if it showed something."""
         if self.is_asking:
             return False
-        for open_question in self._talk.questions():
+        found = self._talk.questions()
+        for open_question in found:
             if open_question.to not in self._put_off and self.expect(open_question):
                 self._show(open_question, None)
                 if self.waiting is not None and self.waiting.is_put_off:
                     self._put_off.add(open_question.to)
                     self._say_put_off(open_question)
                 return True
+        if self.waiting is None:
+            self.expect(next((open_question for open_question in found if open_question.to in self._put_off), None))
         return False
 
     def expect(self, asked: OpenQuestion | None) -> bool:

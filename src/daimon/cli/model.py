@@ -54,16 +54,17 @@ def add(  # noqa: PLR0913 - every option of the command
 @app.command("list")
 def list_(
     at: Annotated[Text, typer.Option("--at", metavar="VENDOR|NAME", help="What this provider has, asked live.", show_default=False)] = None,
+    base_url: Annotated[Text, typer.Option(metavar="URL", help="With --at VENDOR: where it is, if not at the vendor's own.")] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Show the models that are set up, in the order of their use."""
     from daimon.cli import model_list
 
-    if at is None:
+    if at is None and base_url is None:
         model_list.own(home, as_json)
     else:
-        model_list.provided(home, at, as_json)
+        model_list.provided(home, at or "compatible", base_url, as_json)
 
 
 @app.command()

@@ -9,15 +9,17 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from daimon import setup
 from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.cli import model_words, screen
-from daimon.cli.model_change import changed, opened, tested, told
+from daimon.cli.model_change import asking, changed, opened, tested, told
 from daimon.cli.model_form import Form, OwnPrice, Picked, Silent, Terminal
 from daimon.config import ModelEntry
 from daimon.setup import FROM_ENVIRONMENT, Place, Setup, Vendor, Wanted, usable
 
+_LONG_NAME = 20
 _PERHAPS_A_PROXY = (
     "a server that wants a key may be a proxy, so it counts neither as free nor as local; "
     "if it is your own hardware, say --free, and write `local = true` into its entry of daimon.toml"
@@ -82,10 +84,14 @@ def add(given: Path | None, flags: Flags, as_json: bool) -> None:
     opened_setup = opened(given)
     is_at_terminal = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     adding = _Adding(opened_setup, flags, Terminal() if is_at_terminal else Silent(), is_loud=not as_json)
-    wanted = adding.wanted()
     value: dict[str, object] = {}
-    if flags.is_tested:
-        wanted, value = adding.try_out(wanted)
+    try:
+        wanted = adding.wanted()
+        if flags.is_tested:
+            wanted, value = adding.try_out(wanted)
+    except KeyboardInterrupt:
+        screen.remark("\nnothing was written")
+        raise
     opened_setup.add(wanted, flags.place)
     order = opened_setup.settings.model.use
     entry = wanted.entry
@@ -161,19 +167,34 @@ class _Adding:
         name = f"{FROM_ENVIRONMENT}{variable}"
         value = self._setup.key(name)
         if value is None:
-            raise BadInput(f"{variable} is not set in this environment; export it first, or give the key with --key-stdin")
+            which = "what --key-env names" if _may_be_a_key(variable) else variable
+            raise BadInput(
+                f"{which} is not set in this environment; export it first, or give the key with --key-stdin "
+                "(--key-env takes the name of a variable, not the key)"
+            )
         self._say(f"with the key of {variable}; `daimon up` must see that variable too")
         return Key(usable(value), name)
 
     def _model(self, vendor: Vendor, entry: ModelEntry, key: Key) -> tuple[ModelEntry, Key]:
-        """Chosen from the live list, with another key if the first does not open it."""
+        """Chosen from the live list, with another key if the first does not open it, and another address if it is not there."""
         while True:
             try:
                 offers = asyncio.run(self._setup.offers(Wanted(vendor.name, entry, key.value)))
             except ProviderFailed as failed:
-                key = Key(usable(self._form.another_key(vendor.title, failed)), is_new=True)
+                entry, key = self._mended(vendor, entry, key, failed)
             else:
                 return entry.model_copy(update={"model": self._form.model(offers, vendor.model)}), key
+
+    def _mended(self, vendor: Vendor, entry: ModelEntry, key: Key, failed: ProviderFailed) -> tuple[ModelEntry, Key]:
+        if failed.reason == "auth":
+            return entry, Key(usable(self._form.another_key(vendor.title, failed)), is_new=True)
+        before = entry.base_url or vendor.base_url
+        if before is None or (entry.base_url is None and vendor.needs_key):  # the vendor's own address is right
+            raise failed
+        address = model_words.address(self._form.another_address(before, failed))
+        moved = entry.model_copy(update={"base_url": None if address == vendor.base_url else address})
+        is_elsewhere = urlsplit(address).netloc != urlsplit(before).netloc
+        return moved, self._key(vendor, moved, None) if is_elsewhere else key
 
     def _priced(self, entry: ModelEntry, key: str | None) -> ModelEntry:
         is_at_home = setup.is_at_home(entry, key)
@@ -215,7 +236,7 @@ class _Adding:
 
     def try_out(self, wanted: Wanted) -> tuple[Wanted, dict[str, object]]:
         if self._is_loud:
-            screen.remark(f"asking {wanted.entry.model} …")
+            screen.remark(asking(wanted))
         answer = asyncio.run(self._setup.test(wanted))
         if self._is_loud:
             screen.say(told(wanted.name, answer))
@@ -232,3 +253,8 @@ class _Adding:
         self.remarks.append(text)
         if self._is_loud:
             screen.remark(text)
+
+
+def _may_be_a_key(variable: str) -> bool:
+    """A key where a name belongs: what is repeated on the screen stays there."""
+    return len(variable) > _LONG_NAME or ("-" in variable and any(letter.isdigit() for letter in variable))

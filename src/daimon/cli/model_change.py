@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,14 +12,28 @@ from daimon.abi.errors import BadInput, DaimonError
 from daimon.abi.money import dollars
 from daimon.cli import model_words, screen
 from daimon.gateway.client import Client
-from daimon.setup import Answer, Setup, rate_of
+from daimon.setup import Answer, Setup, Wanted, place_of, rate_of
 
 ORDER_VARIABLE = f"{config.PREFIX}MODEL__USE"
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a change means to those who answer."""
+
+    now: str
+    later: str
+
+
+USED = News("the running gateway uses it now", "the next start uses it")
+_GONE = News("the running gateway asks it no more", "the next start does without it")
 
 
 def test(given: Path | None, name: str, as_json: bool) -> None:
     setup = opened(given)
     wanted = setup.wanted(name)
+    if not as_json:
+        screen.remark(asking(wanted))
     answer = asyncio.run(setup.test(wanted))
     if as_json:
         screen.emit_value({"name": name, **tested(answer)})
@@ -59,16 +74,16 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
     key = setup.remove(name)
     gone = f"; its key {key!r} is out of {setup.home.keys.name} too, since no other model uses it" if key else ""
     value = {"name": name, "key": key or None, "use": list(setup.settings.model.use)}
-    changed(setup, as_json, value, f"{name} is removed{gone}; the order is now: {', '.join(setup.settings.model.use)}")
+    changed(setup, as_json, value, f"{name} is removed{gone}; the order is now: {', '.join(setup.settings.model.use)}", _GONE)
 
 
 def opened(given: Path | None) -> Setup:
     return Setup(config.home_at(given), os.environ)
 
 
-def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str) -> None:
+def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str, news: News = USED) -> None:
     """Says what was done, and who knows of it."""
-    is_heard, heard = _reload(setup.home)
+    is_heard, heard = _reload(setup.home, news)
     if as_json:
         screen.emit_value({**value, "reloaded": is_heard})
         return
@@ -78,17 +93,21 @@ def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str)
         screen.remark(f"{ORDER_VARIABLE} of the environment says another order, and it wins where it is set")
 
 
-def _reload(home: config.Home) -> tuple[bool, str]:
+def _reload(home: config.Home, news: News) -> tuple[bool, str]:
     """Whether a gateway runs and took it, and that in words. The change itself is made, whatever a gateway says."""
     client = Client(home.socket)
     if not client.is_there():
-        return False, "the next start uses it"
+        return False, news.later
     try:
         restart = client.reload().restart
     except DaimonError as refused:
         return False, f"the running gateway did not take it: {refused}; restart it"
     waiting = f"; what has changed in {', '.join(restart)} waits for its next start" if restart else ""
-    return True, f"the running gateway uses it now{waiting}"
+    return True, f"{news.now}{waiting}"
+
+
+def asking(wanted: Wanted) -> str:
+    return f"asking {wanted.entry.model} at {place_of(wanted)} … (Ctrl-C stops)"
 
 
 def tested(answer: Answer) -> dict[str, object]:

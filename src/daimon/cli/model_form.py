@@ -45,6 +45,10 @@ class Form(Protocol):
 
     def another_key(self, title: str, failed: ProviderFailed) -> str: ...
 
+    def another_address(self, address: str, failed: ProviderFailed) -> str:
+        """The same again: one more try."""
+        ...
+
     def model(self, offers: Sequence[Offer], usual: str) -> str: ...
 
     def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice: ...
@@ -72,6 +76,9 @@ class Silent:
         return ""
 
     def another_key(self, title: str, failed: ProviderFailed) -> str:
+        raise failed
+
+    def another_address(self, address: str, failed: ProviderFailed) -> str:
         raise failed
 
     def model(self, offers: Sequence[Offer], usual: str) -> str:
@@ -109,11 +116,7 @@ class Terminal:
                 self.object(bad)
 
     def base_url(self) -> str:
-        while True:
-            try:
-                return words.address(_ask("Its address, such as http://127.0.0.1:8000/v1"))
-            except BadInput as bad:
-                self.object(bad)
+        return _ask_address("Its address, such as http://127.0.0.1:8000/v1")
 
     def keeps_variable(self, variable: str) -> bool:
         screen.say(f"{variable} of the environment holds a key.\n  1  use the variable, also later\n  2  copy the key into keys.toml")
@@ -128,10 +131,12 @@ class Terminal:
             screen.remark("a key is needed; you get one on the provider's web site")
 
     def another_key(self, title: str, failed: ProviderFailed) -> str:
-        if failed.reason != "auth":
-            raise failed
         screen.remark(str(failed), style="red")
         return self.key(title, is_needed=True)
+
+    def another_address(self, address: str, failed: ProviderFailed) -> str:
+        screen.remark(str(failed), style="red")
+        return _ask_address("Its address", address)
 
     def model(self, offers: Sequence[Offer], usual: str) -> str:
         if not offers:
@@ -205,13 +210,20 @@ def _typed_price(typed: list[str]) -> OwnPrice:
             raise BadInput("two numbers, or `free`, or `unknown`")
 
 
+def _ask_address(question: str, usual: str = "") -> str:
+    while True:
+        try:
+            return words.address(_ask(question, usual))
+        except BadInput as bad:
+            screen.remark(str(bad))
+
+
 def _ask(question: str, usual: str = "") -> str:
     shown = f"{question} [{usual}]: " if usual else f"{question}: "
     while True:
         try:
             answer = input(screen.plain(shown)).strip()
         except EOFError:
-            screen.say("")
             raise KeyboardInterrupt from None
         if answer or usual:
             return answer or usual

@@ -1,13 +1,18 @@
 """`daimon model list`: what is set up, or what a provider has."""
 
 import asyncio
+import textwrap
 from pathlib import Path
 
+from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
-from daimon.cli import screen
+from daimon.cli import model_words, screen
 from daimon.cli.model_change import opened
 from daimon.setup import Offer, Rate, Row
+
+_INDENT = " " * 3
 
 
 def own(given: Path | None, as_json: bool) -> None:
@@ -19,14 +24,51 @@ def own(given: Path | None, as_json: bool) -> None:
     table = screen.table("name", "order", "vendor", "model", "$ a million tokens", "source", "context", "where", "key")
     for row in rows:
         table.add_row(*(Text(screen.plain(cell)) for cell in _cells(row)))
-    screen.out().print(table)
+    if _fits(table):
+        screen.out().print(table)
+    else:
+        for row in rows:
+            _say_lines(row)
     if not setup.settings.models:
         screen.remark("`daimon model add` sets up a language model")
 
 
-def provided(given: Path | None, at: str, as_json: bool) -> None:
+def _fits(table: Table) -> bool:
+    """Without a word being folded."""
+    console = screen.out()
+    return Measurement.get(console, console.options.update_width(screen.WIDE), table).maximum <= console.width
+
+
+def _say_lines(row: Row) -> None:
+    """Two, where the table is too wide: which it is, and what is known of it. What is still too long goes on below, in whole words."""
+    first, *more = _lines(row)
+    screen.say(_wrapped(first, ""), "bold")
+    for line in more:
+        screen.say(_wrapped(line, _INDENT))
+
+
+def _lines(row: Row) -> tuple[str, ...]:
+    order = "- " if row.place is None else f"{row.place}."
+    if not row.model:
+        return (f"{order} {row.name}  {row.vendor}",)
+    name, _, vendor, model, price, source, context, where, key = _cells(row)
+    cost = f"{price} ({source})" if source and source != price else f"price {price}" if row.rate is None else price
+    size = "" if row.context_tokens is None else f"{context} tokens"
+    known = (cost, where, size, "no key" if key == "-" else f"key {key}")
+    unused = "  (not in use)" if row.place is None else ""
+    return f"{order} {name}  {vendor}:{model}{unused}", " · ".join(word for word in known if word)
+
+
+def _wrapped(line: str, indent: str) -> str:
+    width = screen.out().width
+    plain = screen.plain(line)
+    return textwrap.fill(plain, width, initial_indent=indent, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False)
+
+
+def provided(given: Path | None, at: str, base_url: str | None, as_json: bool) -> None:
     setup = opened(given)
-    offers = asyncio.run(setup.offers(setup.at(at)))
+    wanted = setup.at(at, None if base_url is None else model_words.address(base_url))
+    offers = asyncio.run(setup.offers(wanted))
     if as_json:
         screen.emit_value({"at": at, "models": [_offer(offer) for offer in offers]})
         return
@@ -50,7 +92,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         price,
         source,
         _size(row.context_tokens),
-        "at home" if row.is_local else row.address,
+        f"{row.address}, at home" if row.is_local else row.address,
         key,
     )
 

@@ -14,13 +14,14 @@ from daimon.abi.tool import Question
 from daimon.cli import bill, screen
 from daimon.cli.card import Cards, Line
 from daimon.cli.talk import Back, Lost, News, Quiet
-from daimon.cli.wrap import Wrap, fill, room
+from daimon.cli.wrap import Wrap, fill
 from daimon.kernel import budget
 from daimon.kernel.feed import Recorded, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
 
 MOST_ABOUT = 50
+LEAST_MESSAGE = 20
 MOST_LINES = 2
 """Of a notice; the trace has all of it."""
 POOR = "nobody else can, though it "
@@ -61,6 +62,8 @@ class Speech:
                 self._token(update)
             case Recorded(step=step):
                 self._recorded(step)
+            case News(question=OpenQuestion(question=asked)):  # whoever reads the next line asks it
+                self._dim(f"another question waits: {words.short(asked.text)}")
             case News(about=about, text=text):
                 self.paragraph(answers(about), "dim")
                 self.paragraph(text)
@@ -176,7 +179,7 @@ class Speech:
             return
         later = f"; the next try is at {failed.retry_at.astimezone():%H:%M:%S}" if failed.retry_at is not None else ""
         what = f"{failed.model} failed ({failed.code}): "
-        told = f"{what}{words.short(failed.message, max(room(MOST_LINES) - len(what) - len(later), MOST_ABOUT))}{later}"
+        told = f"{what}{words.short(failed.message, max(_room() - len(what) - len(later), LEAST_MESSAGE))}{later}"
         self._has_failed = True
         if told != self._failure:
             self._dim(told)
@@ -214,6 +217,11 @@ class Speech:
             self._end_failures()
             self._style = style
             screen.say(self._wrap.feed(text), style, end="")
+
+
+def _room() -> int:
+    """What a notice may hold so that it fits, wherever its words break."""
+    return MOST_LINES * (screen.out().width - 2 * len(HANG))
 
 
 def answers(about: str) -> str:

@@ -11,15 +11,19 @@ import re
 from daimon.cli import screen
 
 FENCES = ("```", "~~~")
+SPARE = 1
+"""The last column stays free, because some terminals wrap as soon as it is full."""
 _PIECE = re.compile(r"\n|[^\S\n]+|[^\s]+")
 
 
 class Wrap:
     """One text, piece by piece."""
 
-    def __init__(self, hang: str = "") -> None:
+    def __init__(self, hang: str = "", columns: int | None = None) -> None:
         self._hang = hang
         """What stands before each line that was broken off."""
+        self._columns = columns or screen.out().width
+        self._room = max(self._columns - SPARE, 10)
         self._column = 0
         self._word = ""
         self._is_long = False
@@ -58,7 +62,7 @@ class Wrap:
             return self._put(letter)
         before = self._place() if _is_wide(letter) or _is_wide(self._word[-1:]) else ""
         self._word += letter
-        self._is_long = _width(self._word) > _room() - len(self._hang)
+        self._is_long = _width(self._word) > self._room - len(self._hang)
         return before + (self._place() if self._is_long else "")
 
     def _place(self) -> str:
@@ -68,7 +72,7 @@ class Wrap:
         if not self._column and word.startswith(FENCES):
             self._fence, self._line = word[:3], ""
             return word
-        breaks = self._column + _width(word) > _room() and self._column > len(self._hang)
+        breaks = self._column + _width(word) > self._room and self._column > len(self._hang)
         return (self._break() if breaks else "") + self._put(word)
 
     def _space(self, space: str) -> str:
@@ -76,8 +80,8 @@ class Wrap:
         if self._fence:
             return self._in_fence(space)
         if self._is_long:
-            self._is_long, self._column = False, self._column % screen.out().width
-        return self._put(space) if self._column + _width(space) <= _room() else ""
+            self._is_long, self._column = False, self._column % self._columns
+        return self._put(space) if self._column + _width(space) <= self._room else ""
 
     def _put(self, text: str) -> str:
         self._column += _width(text)
@@ -95,20 +99,10 @@ class Wrap:
         return rest + "\n"
 
 
-def fill(text: str, hang: str = "") -> str:
-    """A text that is there in full."""
-    wrap = Wrap(hang)
+def fill(text: str, hang: str = "", columns: int | None = None) -> str:
+    """A text that is there in full, for the terminal unless columns are given."""
+    wrap = Wrap(hang, columns)
     return wrap.feed(text) + wrap.flush()
-
-
-def room(lines: int) -> int:
-    """Characters that so many lines hold, if there is an indent and words are not too long."""
-    return max(lines * (_room() - 8), 20)
-
-
-def _room() -> int:
-    """The last column stays free, because some terminals wrap as soon as it is full."""
-    return max(screen.out().width - 1, 10)
 
 
 def _is_wide(letter: str) -> bool:

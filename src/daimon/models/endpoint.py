@@ -40,6 +40,8 @@ class Endpoint:
     base_url: str | None = None
     """None: the vendor's own."""
     key: str | None = field(default=None, repr=False)
+    key_variable: str | None = None
+    """The variable of the environment that the key is to be in. None: it is kept elsewhere."""
     price: Price | Literal["library", "unknown"] = "library"
     max_output_tokens: int = 8_192
     context_tokens: int | None = None
@@ -117,7 +119,8 @@ class Endpoint:
         """
         if self.is_local is not None:
             return self.is_local
-        goes_on = self.served_by.needs_key or self.key is not None or (self.vendor == "ollama" and _CLOUD.search(self.model) is not None)
+        has_key = self.served_by.needs_key or self.key is not None or self.key_variable is not None
+        goes_on = has_key or (self.vendor == "ollama" and _CLOUD.search(self.model) is not None)
         return self.is_near and not goes_on
 
     @property

@@ -5,9 +5,12 @@ errors already; what it left is sorted here. Nothing that is sent tells the key.
 
 Invariant: `was_sent` is False only where the provider cannot have billed: nobody was reached, or an error status came instead of an
 answer. Calling order: `failed` for whatever was raised, `cut` and `empty` for a stream that ended without an end.
+
+What to do stands at the end, as it is right where the kernel asks. Whoever asks elsewhere takes it off with `without_advice`.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -48,23 +51,25 @@ _TOO_LONG = (
     "exceeds the available context",
     "input token count",
 )
-_PAGE = re.compile(r"^\s*(?:<!doctype html|<html)", re.IGNORECASE)
+_PAGE = re.compile(r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 _DELAY = re.compile(r"^(\d+(?:\.\d+)?)s$")
+_NOT_IMPLEMENTED = 501
+AGAIN = "it will be tried again"
 _DO = {
     "auth": "if it is the key, `daimon model add` sets a new one",
     "payment": "the account there needs money or a higher limit",
-    "not_found": "`daimon model list --at {vendor}` shows what there is",
+    "not_found": "`daimon model list --at {name}` shows what there is",
     "too_long": "the conversation must become shorter, or another model must take it",
     "rejected": "the request is not what this model takes; another model may take it",
     "rate": "it will be tried again later",
     "overloaded": "it will be tried again later",
     "server": "it will be tried again later",
-    "timeout": "it will be tried again",
+    "timeout": AGAIN,
     "unreachable": "is the address right, and does something listen there?",
-    "cut": "it will be tried again",
+    "cut": AGAIN,
     "garbage": "it may be another kind of server than {vendor}, or a proxy in between",
     "filtered": "say it in other words, or ask another model",
-    "empty": "it will be tried again",
+    "empty": AGAIN,
 }
 
 
@@ -93,7 +98,7 @@ def empty(endpoint: Endpoint) -> ProviderFailed:
 
 
 def broken(endpoint: Endpoint, finish: str) -> ProviderFailed:
-    sentence = f"{_who(endpoint)} gave up on its own answer ({_short(finish, endpoint)}): it will be tried again"
+    sentence = f"{_who(endpoint)} gave up on its own answer ({_short(finish, endpoint)}): {AGAIN}"
     return ProviderFailed("garbage", sentence)
 
 
@@ -101,11 +106,19 @@ def keyless(endpoint: Endpoint) -> ProviderFailed:
     return _failure("auth", endpoint, "needs a key and none is set", was_sent=False)
 
 
-def web_page(endpoint: Endpoint) -> ProviderFailed:
+def without_advice(failure: ProviderFailed, endpoint: Endpoint) -> str:
+    """The sentence up to what is to be done about it, or all of it, where nothing is."""
+    sentence = str(failure)
+    ends = (f": {_to_do(failure.reason, endpoint)}", f": {AGAIN}")
+    return next((sentence.removesuffix(end) for end in ends if sentence.endswith(end)), sentence)
+
+
+def web_page(endpoint: Endpoint, reason: str = "garbage") -> ProviderFailed:
+    """Another reason than garbage: it may pass, since proxies too show pages when what is behind them is down."""
     is_short = endpoint.served_by.shape == "openai" and not endpoint.address.endswith("/v1")
     hint = "usually it ends in /v1" if is_short else "is it the right one?"
     sentence = f"{endpoint.host} answered with a web page, not with an API: base_url is {endpoint.place}; {hint}"
-    return ProviderFailed("garbage", sentence, is_lasting=True, was_sent=False)
+    return ProviderFailed(reason, sentence, is_lasting=reason == "garbage", was_sent=False)
 
 
 def moved(endpoint: Endpoint, to: str) -> ProviderFailed:
@@ -137,9 +150,11 @@ def _from_api(error: "ModelAPIError", endpoint: Endpoint, is_open: bool) -> Prov
 
     status = getattr(error, "status_code", None)
     said = _said(error.body)
-    if status is not None and status < 500 and _PAGE.match(said):
-        return web_page(endpoint)
     reason = _reason(error, status, said)
+    if status is not None and _PAGE.match(said):
+        may_pass = status >= 500 and status != _NOT_IMPLEMENTED
+        if not may_pass or endpoint.base_url:
+            return web_page(endpoint, reason if may_pass else "garbage")
     was_sent = is_open or error.in_stream or (status is None and getattr(error, "phase", None) not in _UNSENT_PHASES)
     if isinstance(error, ModelConnectionError):
         why = f" ({_short(_deepest(error), endpoint)})"
@@ -212,9 +227,15 @@ def _who(endpoint: Endpoint) -> str:
 
 
 def _to_do(reason: str, endpoint: Endpoint) -> str:
-    if reason == "not_found" and endpoint.served_by.shape == "openai" and endpoint.base_url and endpoint.place == endpoint.host:
+    if reason == "not_found" and lacks_path(endpoint):
         return f"base_url is {endpoint.place}, and usually ends in /v1"
-    return _DO[reason].format(vendor=endpoint.vendor)
+    if reason == "auth" and not endpoint.key and endpoint.key_variable:
+        return f"the variable {endpoint.key_variable} is not set where the gateway runs"
+    return _DO[reason].format(vendor=endpoint.vendor, name=shlex.quote(endpoint.name))
+
+
+def lacks_path(endpoint: Endpoint) -> bool:
+    return endpoint.served_by.shape == "openai" and bool(endpoint.base_url) and endpoint.place == endpoint.host
 
 
 def _quoted(text: str, endpoint: Endpoint) -> str:

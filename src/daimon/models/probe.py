@@ -19,6 +19,7 @@ from daimon.abi.model import Delta, Model, Reply, Request
 from daimon.abi.step import Sampling
 from daimon.models.bounded import MOST_LIST_BYTES, at_most, bound
 from daimon.models.endpoint import Endpoint
+from daimon.models.failures import keyless
 from daimon.models.vendors import Shape
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 
 SAY = "Say ok."
 FEW_TOKENS = 16
+FIRST_S = 30.0
+"""To the first word: nobody sits before a silent terminal for longer."""
 CALL_S = 180.0
-"""A local model may have to be loaded first."""
 LIST_S = 15.0
 NOT_AN_API = "garbage"
 _LISTS: dict[Shape, str] = {"openai": "/models", "anthropic": "/v1/models?limit=1000", "google": "/v1beta/models?pageSize=1000"}
@@ -49,28 +51,38 @@ class Listed:
     context_tokens: int | None = None
 
 
-async def call(model: Model, wait_s: float = CALL_S) -> Answer:
-    """One real call, as small as it gets. Raises ProviderFailed."""
+async def call(model: Model, place: str, first_s: float = FIRST_S, wait_s: float = CALL_S) -> Answer:
+    """One real call, as small as it gets. `place`: where the model is, for people. Raises ProviderFailed."""
     request = Request((Message(Role.USER, (Text(SAY),)),), sampling=Sampling(max_output_tokens=FEW_TOKENS), thread="probe")
     await model.profile()  # loads the libraries, which is no time of the model's
     clock = asyncio.get_running_loop().time
     started = clock()
     try:
         async with asyncio.timeout(wait_s):
-            reply = await _reply(model, request)
+            reply = await _reply(model, request, place, first_s)
     except TimeoutError:
-        raise ProviderFailed("timeout", f"{model.name} did not finish {FEW_TOKENS} tokens within {wait_s:g} s") from None
+        raise ProviderFailed("timeout", f"{model.name} at {place} did not finish {FEW_TOKENS} tokens within {wait_s:g} s") from None
     words = "".join(part.text for part in reply.parts if isinstance(part, Text))
     return Answer(reply, words.strip(), clock() - started)
 
 
-async def _reply(model: Model, request: Request) -> Reply:
-    async for piece in model.stream(request):
-        match piece:
-            case Delta():
-                pass
-            case Reply():
-                return piece
+async def _reply(model: Model, request: Request, place: str, first_s: float) -> Reply:
+    stream = model.stream(request)
+    try:
+        async with asyncio.timeout(first_s):
+            first = await anext(stream, None)
+    except TimeoutError:
+        check = "is the address right, and is a model server there? One that is still loading the model needs a second try"
+        raise ProviderFailed("timeout", f"{model.name} at {place} said nothing for {first_s:g} s: {check}") from None
+    match first:
+        case Reply():
+            return first
+        case Delta():
+            async for piece in stream:
+                if isinstance(piece, Reply):
+                    return piece
+        case None:
+            pass
     raise ProviderFailed("cut", f"{model.name} broke off before its reply was complete")
 
 
@@ -101,12 +113,15 @@ def _read(endpoint: Endpoint, answer: "Response") -> tuple[Listed, ...]:
         said: JsonValue = answer.json()
     except (ValueError, RecursionError):
         said = None
-    if answer.status_code in (401, 403) or _says_bad_key(said):
+    is_page = "html" in answer.headers.get("content-type", "")
+    if not is_page and (answer.status_code in (401, 403) or _says_bad_key(said)):
+        if not endpoint.key and (endpoint.served_by.needs_key or endpoint.key_variable):
+            raise keyless(endpoint)
         raise _failed("auth", endpoint, f"does not accept the key ({answer.status_code}); look at it once more, or make a new one there")
     if answer.is_redirect:
         raise _failed(NOT_AN_API, endpoint, f"sends us on to {answer.headers.get('location', 'another place')}; give that address instead")
     if said is None or answer.status_code in (404, 405):
-        what = "a web page" if "html" in answer.headers.get("content-type", "") else f"status {answer.status_code}"
+        what = "a web page" if is_page else f"status {answer.status_code}"
         raise _failed(NOT_AN_API, endpoint, f"answers {_path(endpoint)} with {what}, not with a list of models; is the address right?")
     if not answer.is_success:
         raise _failed("rejected", endpoint, f"answered {answer.status_code}: {answer.text[:_SHOWN]}")

@@ -1,6 +1,7 @@
 """A model for these tests.
 
-It echoes. Told to `wait`, it says the first word and goes on when a file `go` appears; told to `ask`, it asks the owner.
+It echoes. Told to `wait`, it says the first word and goes on when a file `go` appears; told to `think`, it says nothing until then; told to
+`ask`, it asks the owner.
 """
 
 import asyncio
@@ -25,10 +26,12 @@ class Patient(Unmetered):
         if said == "wait":
             yield Delta("slow ")
             (SIGNS / "started").touch()
-            while not (SIGNS / "go").exists():  # noqa: ASYNC110 - the test in another process has no other way to tell
-                await asyncio.sleep(0.01)
+            await _go()
             yield Delta("and steady")
             yield Reply((Text("slow and steady"),), self.name)
+        elif said == "think":
+            await _go()
+            yield Reply((Text("thought through"),), self.name)
         elif said == "ask" and not results:
             yield Reply((ToolCall("c1", "ask_owner", {"question": "Tea or coffee?", "options": ["tea", "coffee"]}),), self.name, "tools")
         elif said == "fail":
@@ -37,6 +40,11 @@ class Patient(Unmetered):
             text = results[-1].parts[0].text if results and isinstance(results[-1].parts[0], Text) else said
             yield Delta(text)
             yield Reply((Text(text),), self.name)
+
+
+async def _go() -> None:
+    while not (SIGNS / "go").exists():  # noqa: ASYNC110 - the test in another process has no other way to tell
+        await asyncio.sleep(0.01)
 
 
 def extend(kit: Kit) -> None:
