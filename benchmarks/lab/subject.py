@@ -206,7 +206,14 @@ def _story(trace: dict[str, Any], open_: list[str]) -> Story:
     text = "".join(part.get("text", "") for part in trace["event"]["body"].get("parts", ()))
     intents = tuple(_intent(n, body, bodies) for n, body in bodies.items() if body["kind"] == "intent")
     asked = sum(ref.startswith(f"{turn['id']}:") for ref in open_)
-    return Story(text, turn["id"], turn["state"], turn["ending"], intents, asked, [s["n"] for s in steps] != list(range(len(steps))))
+    has_gaps = [s["n"] for s in steps] != list(range(len(steps)))
+    return Story(
+        text, turn["id"], turn["state"], turn["ending"], intents, asked, has_gaps, _wakes(bodies[len(steps) - 1]) if steps else False
+    )
+
+
+def _wakes(last: dict[str, Any]) -> bool:
+    return last["kind"] == "decision" and any(wait["until"] for wait in last["decision"].get("waits", ()))
 
 
 def _intent(n: int, body: dict[str, Any], bodies: dict[int, dict[str, Any]]) -> Intent:

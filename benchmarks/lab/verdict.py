@@ -44,6 +44,8 @@ class Story:
     open_questions: int = 0
     """What the system says that it still waits for."""
     has_gaps: bool = False
+    wakes_by_itself: bool = False
+    """It waits for a moment that comes."""
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ def _lost(script: Script, story: Story, ledger: Ledger) -> Iterable[str]:
         case "done" | "failed":
             yield from _unfinished(script, story, ledger)
         case "parked":
-            if not story.open_questions:
+            if not story.open_questions and not story.wakes_by_itself:
                 yield "parked, but nobody is asked anything"
         case other:
             yield f"its turn {story.turn} is still {other}"
