@@ -207,9 +207,8 @@ def _story(trace: dict[str, Any], open_: list[str]) -> Story:
     intents = tuple(_intent(n, body, bodies) for n, body in bodies.items() if body["kind"] == "intent")
     asked = sum(ref.startswith(f"{turn['id']}:") for ref in open_)
     has_gaps = [s["n"] for s in steps] != list(range(len(steps)))
-    return Story(
-        text, turn["id"], turn["state"], turn["ending"], intents, asked, has_gaps, _wakes(bodies[len(steps) - 1]) if steps else False
-    )
+    wakes = bool(steps) and _wakes(steps[-1]["body"])
+    return Story(text, turn["id"], turn["state"], turn["ending"], intents, asked, has_gaps, wakes)
 
 
 def _wakes(last: dict[str, Any]) -> bool:
