@@ -130,6 +130,32 @@ async def test_only_so_many_earlier_turns_are_looked_at(journal: MemoryJournal) 
     assert MOST_EARLIER // 2 < len(seen) <= MOST_EARLIER + 2
 
 
+async def test_what_was_erased_is_not_kept_either(journal: MemoryJournal) -> None:
+    paging = pager(journal)
+    claim = await exchange(journal, "my secret", "your secret")
+    now = await begin(journal, "hi")
+    assert words(await prompt(paging, scene(now))) == [SYSTEM, "my secret", "your secret", "hi"]
+    await journal.erase_turn(claim.turn.id, "the owner asked")
+    assert words(await prompt(paging, scene(now))) == [SYSTEM, "[erased] the owner asked", "hi"]
+
+
+async def test_a_turn_that_is_over_is_read_once(journal: MemoryJournal, monkeypatch: pytest.MonkeyPatch) -> None:
+    paging, read = pager(journal), []
+    for n in range(5):
+        await exchange(journal, f"question {n}", "answer")
+    steps_of = journal.steps
+
+    async def steps(turn: TurnId) -> tuple[Step, ...]:
+        read.append(turn)
+        return await steps_of(turn)
+
+    monkeypatch.setattr(journal, "steps", steps)
+    now = scene(await begin(journal, "hi"))
+    first, second = await prompt(paging, now), await prompt(paging, now)
+    assert first == second
+    assert len(read) == len(set(read)) == 5
+
+
 # -- this turn
 
 

@@ -257,6 +257,14 @@ class Archive(Protocol):
         ...
 
 
+class Past(Archive, Protocol):
+    """An archive whose readers may keep what they have read."""
+
+    async def erasures(self) -> int:
+        """How often something was erased: when it is more than before, what was kept must be read again."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
     """What calls took that have one thing in common."""

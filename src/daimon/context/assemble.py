@@ -7,7 +7,9 @@ never this turn's own messages. `prepare` reads earlier turns; the reply records
 reads the same ones. `assemble` is pure.
 """
 
+from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import accumulate
 
 from daimon.abi.codec import blob_hash, encode
@@ -18,7 +20,7 @@ from daimon.abi.ids import EventId, TurnId
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Message, Role, said
 from daimon.abi.model import Request
-from daimon.abi.ports import Archive
+from daimon.abi.ports import Past
 from daimon.abi.step import ContextRef, Happened, Intended, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
@@ -28,18 +30,23 @@ from daimon.context.tokens import estimate, of_tool
 SYSTEM_LABEL = Label.of(Origin(Author.SERVICE, "daimon"))
 MOST_EARLIER = 64
 """So many earlier turns are looked at; a window that would hold more is cut to half of them."""
+MOST_KEPT = 512
+"""So many turns are kept in memory, over all conversations."""
 
 
 class Pager:
-    def __init__(self, archive: Archive, system: str, budget_tokens: int) -> None:
+    def __init__(self, archive: Past, system: str, budget_tokens: int) -> None:
         self._archive = archive
+        self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
+        self._erasures = 0
         self._system = said(Role.SYSTEM, system, SYSTEM_LABEL)
         self._budget_tokens = budget_tokens
 
     async def prepare(self, scene: Scene) -> Background:
         refs = _recorded_refs(scene.steps)
-        turns = await self._earlier(scene.turn) if refs is None else [await self._archive.turn(TurnId(ref.ref)) for ref in refs]
-        earlier = [(ContextRef("turn", turn.id), await self._whole(turn)) for turn in turns]
+        await self._forget_erased()
+        turns = await self._earlier(scene.turn) if refs is None else [TurnId(ref.ref) for ref in refs]
+        earlier = [(ContextRef("turn", turn), (await self._past(turn)).messages) for turn in turns]
         return Background(tuple(earlier), await self._events(scene.steps))
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
@@ -51,37 +58,53 @@ class Pager:
         chunks = (encode(Message, self._system), encode(tuple[Manifest, ...], tools), *(encode(Message, m) for m in messages[1:]))
         return Prompt(request, chunks)
 
-    async def _earlier(self, turn: Turn) -> list[Turn]:
+    async def _earlier(self, turn: Turn) -> list[TurnId]:
         """The turns of the window, the oldest first: from where it began for the last turn that asked a model."""
         recent = await self._archive.turns(turn.space, MOST_EARLIER, turn.conversation)
-        over = [t for t in recent if t.id < turn.id and t.ended_at is not None]
+        over = [t.id for t in recent if t.id < turn.id and t.ended_at is not None]
         for last in over:
-            refs = _recorded_refs(await self._steps(last))
+            refs = (await self._past(last)).refs
             if refs is not None:
-                begins = min([last.id, *(ref.ref for ref in refs)])
-                window = [t for t in reversed(over) if t.id >= begins]
-                return window if begins == window[0].id else window[-(MOST_EARLIER // 2) :]
+                begins = min([last, *(ref.ref for ref in refs)])
+                window = [id_ for id_ in reversed(over) if id_ >= begins]
+                return window if begins == window[0] else window[-(MOST_EARLIER // 2) :]
         return over[: MOST_EARLIER // 2][::-1]
 
-    async def _whole(self, turn: Turn) -> tuple[Message, ...]:
+    async def _past(self, turn: TurnId) -> "_Kept":
+        """A turn that is over does not change, so what was read of it is kept."""
+        kept = self._kept.get(turn) or await self._read(turn)
+        self._kept[turn] = kept
+        self._kept.move_to_end(turn)
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+    async def _forget_erased(self) -> None:
+        erasures = await self._archive.erasures()
+        if erasures != self._erasures:
+            self._kept.clear()
+        self._erasures = erasures
+
+    async def _read(self, turn: TurnId) -> "_Kept":
         """An earlier turn, just as it was sent while it ran, and its last word."""
         try:
-            asked = from_event(await self._archive.event(turn.event))
-            steps = await self._archive.steps(turn.id)
-            return (asked, *_messages(steps, await self._events(steps)))
+            asked = from_event(await self._archive.event((await self._archive.turn(turn)).event))
+            steps = await self._archive.steps(turn)
+            return _Kept((asked, *_messages(steps, await self._events(steps))), _recorded_refs(steps))
         except (NotFound, JournalDamaged):
-            return ()
-
-    async def _steps(self, turn: Turn) -> tuple[Step, ...]:
-        try:
-            return await self._archive.steps(turn.id)
-        except (NotFound, JournalDamaged):
-            return ()
+            return _Kept((), None)
 
     async def _events(self, steps: tuple[Step, ...]) -> dict[EventId, Event]:
         """What else was said while a turn ran."""
         later = [step.body.event for step in steps if isinstance(step.body, Received) and step.body.resolves is None]
         return {id_: await self._archive.event(id_) for id_ in later}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    messages: tuple[Message, ...]
+    refs: tuple[ContextRef, ...] | None
+    """What its last reply had before it."""
 
 
 def _thread(turn: Turn) -> str:

@@ -166,6 +166,9 @@ class SqliteJournal:
             if not found:
                 await committed.wait()
 
+    async def erasures(self) -> int:
+        return await self._readers.run(lambda db: db.execute("SELECT COUNT(*) FROM erasures").get)
+
     async def count(self) -> Count:
         return await self._readers.run(archive.count)
 

@@ -233,6 +233,9 @@ class MemoryJournal:
         first = int(cursor or 0) + 1
         return [self._change(position) for position in range(first, min(len(self._log), first + limit - 1) + 1)]
 
+    async def erasures(self) -> int:
+        return sum(isinstance(name, Erasure) for name in self._log)
+
     async def count(self) -> Count:
         queued = sum(not e.is_taken and e.turn is None for e in self._events)
         states = {state: sum(t.state is state for t in self._turns.values()) for state in State} | {State.QUEUED: queued}
