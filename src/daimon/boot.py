@@ -6,6 +6,7 @@ then it raises what failed.
 """
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -141,6 +142,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
                 await server.started()
+            gc.freeze()  # all that was loaded stays: the collector need not look at it again and again
+            stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             yield Daimon(f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}", journal.stopped)
             for server in servers:
