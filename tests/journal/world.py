@@ -11,10 +11,11 @@ import apsw
 import daimon
 from daimon.abi.event import Address, Body, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, Conversation, EventId, Key
+from daimon.abi.judgement import Gate
 from daimon.abi.label import owned
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.ports import Busy, Claim, Ended, Idle, Ids, NotYet
-from daimon.abi.step import Gate, Happened, Intended, Step, StepBody
+from daimon.abi.step import Happened, Intended, Step, StepBody
 from daimon.abi.tool import Effect, Operation
 from daimon.abi.turn import Ending, Pins
 from daimon.journal.sqlite import SqliteJournal

@@ -9,10 +9,11 @@ from tests.kernel.rig import Tool
 import daimon
 from daimon.abi.errors import Misconfigured
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, Key
+from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import owned
 from daimon.abi.message import ToolCall
 from daimon.abi.ports import Granted, WaitFor
-from daimon.abi.step import Gate, Happened
+from daimon.abi.step import Happened
 from daimon.abi.tool import Call, Effect, Rate
 from daimon.kernel.dispatch import Dispatch
 from daimon.policy.floor import StandingFloor
@@ -90,7 +91,7 @@ def test_only_boot_and_the_gate_hold_the_tools() -> None:
 async def test_what_the_policy_does_not_allow_never_reaches_the_tool(verdict: str) -> None:
     tool = Tool("echo")
     policy = FixedPolicy(Gate(verdict, "because"))  # type: ignore[arg-type]
-    intended = gate(tool, policy).admit(ToolCall("c1", "echo", {"text": "x"}), call())
+    intended = gate(tool, policy).admit(ToolCall("c1", "echo", {"text": "x"}), Situation(call()))
     assert (intended.gate.verdict, intended.gate.reason) == (verdict, "because")
     assert [manifest.name for manifest, _, _ in policy.asked] == ["echo"]
     assert tool.calls == []
@@ -99,16 +100,16 @@ async def test_what_the_policy_does_not_allow_never_reaches_the_tool(verdict: st
 async def test_an_allowed_call_runs_with_its_own_key() -> None:
     tool = Tool("echo")
     dispatch = gate(tool, FixedPolicy(Gate("allow")))
-    intended = dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), call())
-    outcome = await dispatch.run(3, intended, call())
+    intended = dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), Situation(call()))
+    outcome = await dispatch.run(3, intended, Situation(call()))
     assert isinstance(outcome, Happened)
     assert (outcome.code, intended.key, [c.key for c in tool.calls]) == ("", "t1:3", ["t1:3"])
 
 
 async def test_a_call_that_was_allowed_is_not_run_if_the_rules_of_today_deny_it() -> None:
     tool = Tool("echo")
-    intended = gate(tool, FixedPolicy(Gate("allow"))).admit(ToolCall("c1", "echo", {"text": "x"}), call())
-    outcome = await gate(tool, FixedPolicy(Gate("deny", "not any more"))).run(3, intended, call())
+    intended = gate(tool, FixedPolicy(Gate("allow"))).admit(ToolCall("c1", "echo", {"text": "x"}), Situation(call()))
+    outcome = await gate(tool, FixedPolicy(Gate("deny", "not any more"))).run(3, intended, Situation(call()))
     assert isinstance(outcome, Happened)
     assert (outcome.code, tool.calls) == ("denied", [])
 
@@ -116,7 +117,7 @@ async def test_a_call_that_was_allowed_is_not_run_if_the_rules_of_today_deny_it(
 async def test_a_call_that_a_person_allowed_is_run_though_the_rules_would_ask() -> None:
     tool = Tool("echo")
     dispatch = gate(tool, FixedPolicy(Gate("ask")))
-    outcome = await dispatch.run(3, dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), call()), call())
+    outcome = await dispatch.run(3, dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), Situation(call())), Situation(call()))
     assert isinstance(outcome, Happened)
     assert (outcome.code, len(tool.calls)) == ("", 1)
 
@@ -124,6 +125,6 @@ async def test_a_call_that_a_person_allowed_is_run_though_the_rules_would_ask() 
 async def test_a_limiter_that_says_wait_keeps_the_tool_from_running() -> None:
     tool = Tool("echo", rate=Rate(1, 60.0))
     dispatch = gate(tool, FixedPolicy(Gate("allow")), FixedLimiter(WaitFor(42.0)))
-    outcome = await dispatch.run(3, dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), call()), call())
+    outcome = await dispatch.run(3, dispatch.admit(ToolCall("c1", "echo", {"text": "x"}), Situation(call())), Situation(call()))
     assert isinstance(outcome, Happened)
     assert (outcome.code, tool.calls) == ("rate_limited", [])

@@ -12,13 +12,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NewType, Protocol
 
+from pydantic import JsonValue
+
 from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
 from daimon.abi.money import Account, Amount, Limit, Scope
-from daimon.abi.step import Gate, Step, Wait
-from daimon.abi.tool import Call, Manifest
+from daimon.abi.step import Step, Wait
+from daimon.abi.tool import Manifest
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 Cursor = NewType("Cursor", str)
@@ -454,7 +457,7 @@ class Policy(Protocol):
     @property
     def version(self) -> str: ...
 
-    def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
         """May this happen? Pure: same question, same answer."""
         ...
 

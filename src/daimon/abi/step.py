@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue
 
 from daimon.abi.event import SCHEMA, Erased
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.judgement import Gate
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Part, ToolResult
 from daimon.abi.money import Account, Amount, Scope, Usage
@@ -103,16 +104,6 @@ class ContextRef:
 
     what: str
     ref: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What the gate said of a call, with the version of the rules that said it."""
-
-    verdict: Literal["allow", "ask", "deny", "invalid"]
-    reason: str = ""
-    code: str = ""
-    version: str = ""
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, Tim
 from daimon.abi.label import UNLABELLED, Author, Label
 from daimon.abi.message import Content
 from daimon.abi.plain import Moment
+from daimon.abi.plan import Plan
 
 
 class Effect(StrEnum):
@@ -53,6 +54,8 @@ class Capability(StrEnum):
     DELETES = "deletes"
     GRANTS = "grants"
     ASKS = "asks"
+    PLANS = "plans"
+    """It states what the request allows."""
 
 
 CONSEQUENTIAL = frozenset({Capability.SENDS, Capability.SPENDS, Capability.DELETES, Capability.GRANTS})
@@ -67,7 +70,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class ResultLabel:
-    """Whose words a result holds. `source` may name arguments in braces: `web:{host}`. Fields are JSON pointers."""
+    """Whose words a result holds. `source` may name arguments in braces: `web:{host}`. Fields are JSON pointers with `*` for any part."""
 
     author: Author = Author.STRANGER
     source: str = "tool"
@@ -155,7 +158,15 @@ class HandOver:
     kind: Literal["hand_over"] = "hand_over"
 
 
-Operation = Annotated[SetTimer | CancelTimer | Remember | Forget | Send | Post | HandOver, Field(discriminator="kind")]
+@dataclass(frozen=True, slots=True)
+class StatePlan:
+    """What the request allows, from here on in this turn."""
+
+    plan: Plan
+    kind: Literal["state_plan"] = "state_plan"
+
+
+Operation = Annotated[SetTimer | CancelTimer | Remember | Forget | Send | Post | HandOver | StatePlan, Field(discriminator="kind")]
 """What takes effect together with the outcome that carries it, in the same transaction: exactly once, by construction."""
 
 

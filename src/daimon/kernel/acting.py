@@ -18,6 +18,7 @@ from daimon.kernel.log import Log
 from daimon.kernel.record import Record
 from daimon.kernel.recovery import what_happened
 from daimon.kernel.running import Running, Stopped
+from daimon.kernel.situation import situation_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Acting:
         if log.claim.turn.effects == "record":
             return await self.record.outcome(log.claim.turn, n, intended)
         how: How = "reran" if n in log.progress.rerun else "ran"
-        outcome = await self.dispatch.run(n, intended, call_for(log, n), how)
+        outcome = await self.dispatch.run(n, intended, situation_for(log, n, self.dispatch.known()), how)
         if isinstance(outcome, Happened) and outcome.code in UNCLEAR:
             return await self._settled(log, n, intended, outcome)
         return outcome
@@ -68,7 +69,7 @@ class Acting:
             case Effect.PURE:
                 return unclear
             case Effect.IDEMPOTENT:
-                again = await self.dispatch.run(n, intended, call_for(log, n), "reran")
+                again = await self.dispatch.run(n, intended, situation_for(log, n, self.dispatch.known()), "reran")
                 is_no_help = isinstance(again, Happened) and again.code in (*UNCLEAR, "rate_limited", "tool_changed")
                 return Doubt(n, intended, "A second try did not help.") if is_no_help else again
             case Effect.VERIFIABLE:

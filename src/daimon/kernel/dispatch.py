@@ -15,11 +15,12 @@ from pydantic import JsonValue
 
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, ToolFailed
+from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
-from daimon.abi.step import Gate, Happened, Intended, Started, StepBody
+from daimon.abi.step import Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Effect, Manifest, Pending, Result, Tool
 from daimon.kernel import render
 from daimon.kernel.containment import within
@@ -66,7 +67,11 @@ class Dispatch:
     limiter: Limiter
     clock: Clock
 
-    def admit(self, asked: ToolCall, call: Call) -> Intended:
+    def known(self) -> dict[str, Manifest]:
+        return {manifest.name: manifest for manifest in self.tools.manifests()}
+
+    def admit(self, asked: ToolCall, situation: Situation) -> Intended:
+        call = situation.call
         try:
             arguments = self.tools.check(asked.tool, asked.arguments)
         except BadInput as bad:
@@ -75,14 +80,14 @@ class Dispatch:
         if never := self.floor.forbids(manifest, arguments):
             gate = Gate("deny", never, "floor")
         else:
-            gate = self.policy.judge(manifest, dict(arguments), call)
+            gate = self.policy.judge(manifest, arguments, situation)
         return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
 
-    async def run(self, n: int, intended: Intended, call: Call, how: How = "ran") -> Happened | Started:
-        started = self.clock.monotonic()
+    async def run(self, n: int, intended: Intended, situation: Situation, how: How = "ran") -> Happened | Started:
+        started, call = self.clock.monotonic(), situation.call
         try:
             tool, arguments = self._prepare(intended)
-            self._judge_again(tool.manifest, arguments, call)
+            self._judge_again(tool.manifest, arguments, situation)
             await self._limit(tool.manifest)
         except ToolFailed as failed:
             return self._failed(n, intended, failed, KERNEL, started)
@@ -129,10 +134,10 @@ class Dispatch:
             raise ToolFailed("tool_changed", f"{intended.tool} was updated after this call was decided; decide again")
         return tool, arguments
 
-    def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], call: Call) -> None:
+    def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> None:
         """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""
         never = self.floor.forbids(manifest, arguments)
-        gate = self.policy.judge(manifest, dict(arguments), call)
+        gate = self.policy.judge(manifest, arguments, situation)
         if never or gate.verdict == "deny":
             raise ToolFailed("denied", never or gate.reason)
 
@@ -148,6 +153,8 @@ class Dispatch:
         label = result.labels.get("") or _label(manifest, intended)
         labels = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
         labels |= {f: known for f, known in result.labels.items() if f}
+        if labels:
+            labels[""] = label
         happened = Happened(
             n,
             ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *labels.values()]), labels),

@@ -5,11 +5,12 @@ the steps say is what is true. An intent without an outcome in the steps of a *c
 whether it ran; one that was recorded by this very process is simply ready to run.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from daimon.abi.context import Scene
 from daimon.abi.event import Event
-from daimon.abi.ids import AgentId, StepRef
+from daimon.abi.ids import AgentId, EventId, StepRef
 from daimon.abi.label import Label
 from daimon.abi.message import ToolCall
 from daimon.abi.money import NOTHING, Usage
@@ -47,6 +48,8 @@ class Progress:
         self.event: Event = claim.event
         self.agent: AgentId = claim.turn.agent
         self.steps: list[Step] = []
+        self.heard: Mapping[EventId, Event] = {}
+        """What else was said while it ran, as it was last read for the model."""
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
         self.label: Label = claim.event.label

@@ -15,16 +15,16 @@ from typing import Literal
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
+from daimon.abi.judgement import Gate
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Choice, Delta, Later, Reply, Router, Task
 from daimon.abi.money import Usage, worst
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
-from daimon.abi.step import Gate, Intended, ModelFailed, Replied, Reserved, Sampling, Settled
+from daimon.abi.step import Intended, ModelFailed, Replied, Reserved, Sampling, Settled
 from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.budget import Budget, without_money
-from daimon.kernel.calls import call_for
 from daimon.kernel.containment import drawn
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.estimate import Estimator
@@ -33,6 +33,7 @@ from daimon.kernel.log import Log
 from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
+from daimon.kernel.situation import situation_for
 
 FIXED_CHUNKS = 2
 """The first chunks of a request, system text and tools, hold nobody's words."""
@@ -82,6 +83,7 @@ class Thinking:
         log = running.log
         scene = log.progress.scene()
         background = await running.unless_stopped(self.context.prepare(scene))
+        log.progress.heard = background.events
         prompt = self.context.assemble(scene, background, self.dispatch.tools.manifests())
         choice = await running.unless_stopped(self._choose(log, prompt))
         asked = None if choice is None else await self._paid(log, choice, prompt)
@@ -306,7 +308,7 @@ def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
     judged: list[tuple[int, Intended]] = []
     for i, asked in enumerate(calls):
         n = log.progress.next_n
-        intended = dispatch.admit(asked, call_for(log, n))
+        intended = dispatch.admit(asked, situation_for(log, n, dispatch.known()))
         if i >= MOST_CALLS:
             intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
         log.add(intended)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Literal, assert_never
 
 from daimon.abi.event import Erased, Event
+from daimon.abi.judgement import Gate
 from daimon.abi.message import Reasoning, Text
 from daimon.abi.money import NOTHING, Usage, dollars
 from daimon.abi.step import (
@@ -21,7 +22,6 @@ from daimon.abi.step import (
     Continue,
     Decided,
     Decision,
-    Gate,
     HandOff,
     Happened,
     Intended,

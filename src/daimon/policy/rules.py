@@ -3,8 +3,10 @@
 A tool is consequential when it leaves the machine, spends, deletes, or changes who may do what.
 """
 
-from daimon.abi.step import Gate
-from daimon.abi.tool import CONSEQUENTIAL, Call, Manifest
+from pydantic import JsonValue
+
+from daimon.abi.judgement import Gate, Situation
+from daimon.abi.tool import CONSEQUENTIAL, Manifest
 
 
 class StandingRules:
@@ -12,7 +14,7 @@ class StandingRules:
     def version(self) -> str:
         return "standing-1"
 
-    def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
         if not manifest.is_consequential:
             return Gate("allow", version=self.version)
         what = ", ".join(sorted(c.value for c in CONSEQUENTIAL.intersection(manifest.capabilities)))

@@ -1,8 +1,10 @@
 """A policy and a limiter that always say the same."""
 
+from pydantic import JsonValue
+
+from daimon.abi.judgement import Gate, Situation
 from daimon.abi.ports import Granted, WaitFor
-from daimon.abi.step import Gate
-from daimon.abi.tool import Call, Manifest
+from daimon.abi.tool import Manifest
 
 
 class FixedPolicy:
@@ -12,10 +14,10 @@ class FixedPolicy:
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self.asked: list[tuple[Manifest, dict[str, object], Call]] = []
+        self.asked: list[tuple[Manifest, dict[str, JsonValue], Situation]] = []
 
-    def judge(self, manifest: Manifest, arguments: dict[str, object], call: Call) -> Gate:
-        self.asked.append((manifest, arguments, call))
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
+        self.asked.append((manifest, arguments, situation))
         return self._gate
 
 

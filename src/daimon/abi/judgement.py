@@ -1,0 +1,127 @@
+"""What the gate looks at when it judges a call, and what it says.
+
+A `Situation` is a reading of the turn's recorded steps and nothing else, so any verdict can be computed again. `Gate` is the verdict: with
+the rules' version, what the call was allowed *by*, and for each argument where its value can be shown to come from.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from pydantic import JsonValue
+
+from daimon.abi.ids import AgentId, PrincipalId
+from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.plain import Moment
+from daimon.abi.plan import Plan
+from daimon.abi.tool import ArgumentRole, Call, Capability
+
+Shown = Literal["owner", "store", "named", "plan", "grant", "own", "untrusted", "unknown"]
+"""What an argument can be shown to come from: the owner's words, a trusted store, an object that the owner named, a plan stated on a clean
+context, a standing grant, the agent's own making, untrusted text, or nothing that we know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    argument: str
+    role: ArgumentRole
+    value: str
+    """Cut to what a person can read."""
+    shown: Shown
+    note: str = ""
+    """In words: which of the owner's words, which store, which mail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the gate said of a call, with the version of the rules that said it."""
+
+    verdict: Literal["allow", "ask", "deny", "invalid"]
+    reason: str = ""
+    code: str = ""
+    version: str = ""
+    by: str = ""
+    """What allowed it: `harmless`, `clean`, `words`, `plan:STEP/INDEX`, `grant:ID`. A planned step is spent by the call that names it."""
+    provenance: tuple[Provenance, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Ids of the policies that decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Something that the owner allowed ahead of time. Each scope that is not empty must fit; an empty one fits all."""
+
+    id: str
+    agent: AgentId
+    capabilities: tuple[Capability, ...]
+    """It covers calls that do no more than these."""
+    tool: str = ""
+    destinations: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    job: str = ""
+    """This automation only."""
+    contents: tuple[str, ...] = ()
+    """Free text may only draw on these tools."""
+    by: PrincipalId = PrincipalId("owner")
+    at: Moment | None = None
+    until: Moment | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A result that the model has read in this turn."""
+
+    n: int
+    tool: str
+    arguments: JsonValue
+    data: JsonValue
+    label: Label = UNLABELLED
+    labels: dict[str, Label] = field(default_factory=dict)
+    is_outside: bool = False
+    """It came from outside and is nobody's secret: a web page, not the owner's mail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A consequential call of this turn that ran, runs, or waits for a person; not one that was refused."""
+
+    n: int
+    tool: str
+    arguments: JsonValue
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Licensed:
+    """A plan that counts, and the step that stated it."""
+
+    n: int
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Situation:
+    call: Call
+    words: tuple[str, ...] = ()
+    """What the owner said in this turn: the request, and whatever else was said while it ran."""
+    seen: tuple[Seen, ...] = ()
+    made: tuple[Made, ...] = ()
+    plans: tuple[Licensed, ...] = ()
+    declined: tuple[str, ...] = ()
+    """Tools of which a person said no in this turn."""
+    grants: tuple[Grant, ...] = ()
+    job: str = ""
+
+    @property
+    def now(self) -> datetime:
+        return self.call.now
+
+    @property
+    def is_clean(self) -> bool:
+        """Nobody but the owner and trusted services had a word in what the model has read."""
+        return self.call.label.is_trusted
+
+    @cached_property
+    def said(self) -> str:
+        return "\n".join(self.words)

@@ -1,0 +1,103 @@
+"""A turn as the gate sees it: who said what, what was read, what was done, what was planned. A reading of its steps."""
+
+import json
+from contextlib import suppress
+
+from pydantic import JsonValue
+
+from daimon.abi.event import Event, FromAgent, Said
+from daimon.abi.judgement import Licensed, Made, Seen, Situation
+from daimon.abi.label import Author, Label
+from daimon.abi.message import Text
+from daimon.abi.step import Answered, Asked, Happened, Intended, Step
+from daimon.abi.tool import Capability, Manifest, StatePlan
+from daimon.kernel.calls import call_for
+from daimon.kernel.log import Log
+
+
+def situation_for(log: Log, n: int, manifests: dict[str, Manifest]) -> Situation:
+    steps = tuple(log.progress.steps)
+    outcomes = {step.body.intent: step for step in steps if isinstance(step.body, Happened)}
+    return Situation(
+        call=call_for(log, n),
+        words=(*_words((log.claim.event, *log.progress.heard.values())), *_typed(outcomes)),
+        seen=tuple(_seen(steps, outcomes, manifests)),
+        made=tuple(_made(steps, outcomes, manifests, n)),
+        plans=tuple(_plans(steps)),
+        declined=tuple(_declined(steps)),
+        job=log.claim.turn.job,
+    )
+
+
+def _words(events: tuple[Event, ...]) -> tuple[str, ...]:
+    """Only what the owner said: anybody else's words license nothing."""
+    said = [event.body.parts for event in events if isinstance(event.body, Said | FromAgent) and _is_owners(event.label)]
+    return tuple(part.text for parts in said for part in parts if isinstance(part, Text))
+
+
+def _typed(outcomes: dict[int, Step]) -> list[str]:
+    """What the owner wrote when the agent asked. An option that was merely chosen holds the agent's words, not the owner's."""
+    found = []
+    for step in outcomes.values():
+        if isinstance(step.body, Happened) and step.body.how == "answered" and _is_owners(step.body.result.label):
+            data = _data(step.body.result.parts)
+            if isinstance(data, dict) and isinstance(text := data.get("text"), str):
+                found.append(text)
+    return found
+
+
+def _is_owners(label: Label) -> bool:
+    return bool(label.origins) and all(origin.author is Author.OWNER for origin in label.origins)
+
+
+def _seen(steps: tuple[Step, ...], outcomes: dict[int, Step], manifests: dict[str, Manifest]) -> list[Seen]:
+    found = []
+    for step in steps:
+        outcome = outcomes.get(step.n)
+        if isinstance(step.body, Intended) and outcome is not None and isinstance(outcome.body, Happened) and not outcome.body.code:
+            result, manifest = outcome.body.result, manifests.get(step.body.tool)
+            is_outside = manifest is not None and Capability.READS_OUTSIDE in manifest.capabilities
+            found.append(Seen(step.n, step.body.tool, step.body.arguments, _data(result.parts), result.label, result.labels, is_outside))
+    return found
+
+
+def _data(parts: tuple[object, ...]) -> JsonValue:
+    """What the tool returned, taken out of the form in which it is shown to the model."""
+    for part in parts:
+        if isinstance(part, Text):
+            with suppress(ValueError, RecursionError):
+                body = json.loads(part.text)
+                if isinstance(body, dict):
+                    return body.get("data")
+            return part.text
+    return None
+
+
+def _made(steps: tuple[Step, ...], outcomes: dict[int, Step], manifests: dict[str, Manifest], n: int) -> list[Made]:
+    found = []
+    for step in steps:
+        if not isinstance(step.body, Intended) or step.n == n or step.body.gate.verdict in ("invalid", "deny"):
+            continue
+        outcome, manifest = outcomes.get(step.n), manifests.get(step.body.tool)
+        is_refused = outcome is not None and isinstance(outcome.body, Happened) and outcome.body.how in ("refused", "cancelled")
+        if not is_refused and (manifest is None or manifest.is_consequential):
+            found.append(Made(step.n, step.body.tool, step.body.arguments, step.body.gate.by))
+    return found
+
+
+def _plans(steps: tuple[Step, ...]) -> list[Licensed]:
+    return [
+        Licensed(step.body.intent, operation.plan)
+        for step in steps
+        if isinstance(step.body, Happened)
+        for operation in step.body.operations
+        if isinstance(operation, StatePlan)
+    ]
+
+
+def _declined(steps: tuple[Step, ...]) -> list[str]:
+    """Tools whose call a person was asked about and refused."""
+    asked = {step.n: step.body for step in steps if isinstance(step.body, Asked)}
+    intents = {step.n: step.body.tool for step in steps if isinstance(step.body, Intended)}
+    refused = [asked[step.body.question].about for step in steps if isinstance(step.body, Answered) and step.body.choice == "deny"]
+    return [intents[about] for about in refused if about is not None and about in intents]
