@@ -68,7 +68,7 @@ class Grant:
     until: Moment | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """A result that the model has read in this turn."""
 
@@ -78,8 +78,6 @@ class Seen:
     data: JsonValue
     label: Label = UNLABELLED
     labels: dict[str, Label] = field(default_factory=dict)
-    is_outside: bool = False
-    """It came from outside and is nobody's secret: a web page, not the owner's mail."""
 
 
 @dataclass(frozen=True, slots=True)

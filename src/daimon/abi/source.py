@@ -7,8 +7,6 @@ It is read with Python's own grammar, so that every model can write it, and admi
     seen('tool', given(argument='value'), …)           only of calls with this argument
     ….field                                            that field of them
     first(…) last(…) largest(…, 'field') smallest(…, 'field')   one record
-    commonest(…)                                       the value that occurs most often
-    most('tool', 'argument')  fewest('tool', 'argument')        the argument of the call that found the most, or the fewest
     all(…)                                             all of them, as a list
     one_of(…)                                          any one of them: a closed choice
     link(…)                                            the one web address in that text
@@ -30,8 +28,7 @@ from daimon.abi.errors import BadInput
 MOST_CHARACTERS = 4_000
 DEEPEST = 12
 
-How = Literal["first", "last", "largest", "smallest", "commonest", "all", "one_of", "link"]
-Extreme = Literal["most", "fewest"]
+How = Literal["first", "last", "largest", "smallest", "all", "one_of", "link"]
 Operator = Literal["+", "-", "*", "/"]
 
 
@@ -71,13 +68,6 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    how: Extreme
-    tool: str
-    argument: str
-
-
-@dataclass(frozen=True, slots=True)
 class Sum:
     operator: Operator
     left: "Source"
@@ -94,16 +84,14 @@ class AskOwner:
     why: str = ""
 
 
-Source = Const | Series | Records | FieldOf | Pick | Count | Sum | Own | AskOwner
+Source = Const | Series | Records | FieldOf | Pick | Sum | Own | AskOwner
 
 _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _PICKS: dict[str, How] = {
-    "first": "first", "last": "last", "largest": "largest", "smallest": "smallest", "commonest": "commonest", "all": "all",
-    "one_of": "one_of", "link": "link",
+    "first": "first", "last": "last", "largest": "largest", "smallest": "smallest", "all": "all", "one_of": "one_of", "link": "link",
 }  # fmt: skip
 _BY = frozenset({"largest", "smallest"})
-_EXTREMES: dict[str, Extreme] = {"most": "most", "fewest": "fewest"}
-FUNCTIONS = ("seen", "like", "given", *_PICKS, *_EXTREMES, "own", "ask")
+FUNCTIONS = ("seen", "like", "given", *_PICKS, "own", "ask")
 
 
 @lru_cache(1024)
@@ -146,8 +134,6 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], depth: i
             return Own()
         case "ask" if len(args) <= 1 and not keywords:
             return AskOwner(_text(args[0], "why") if args else "")
-        case _ if name in _EXTREMES and len(args) == 2 and not keywords:
-            return Count(_EXTREMES[name], _text(args[0], "a tool"), _text(args[1], "an argument"))
         case _ if name in _PICKS and len(args) == (2 if name in _BY else 1) and not keywords:
             return Pick(_PICKS[name], _read(args[0], depth + 1), _text(args[1], "a field") if name in _BY else "")
         case _:
@@ -206,7 +192,7 @@ def _short(text: str) -> str:
 def tools_in(source: Source) -> frozenset[str]:
     """The tools whose results it looks at."""
     match source:
-        case Records(tool=tool) | Count(tool=tool):
+        case Records(tool=tool):
             return frozenset({tool})
         case FieldOf(of=of) | Pick(of=of):
             return tools_in(of)

@@ -38,6 +38,8 @@ class ArgumentRole(StrEnum):
     TARGET = "target"
     AMOUNT = "amount"
     CONTENT = "content"
+    TITLE = "title"
+    """A short text by which the thing will be found and recognised."""
     SECRET = "secret"
     TIME = "time"
     PERMISSION = "permission"

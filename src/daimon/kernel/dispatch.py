@@ -15,13 +15,14 @@ from pydantic import JsonValue
 
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, ToolFailed
+from daimon.abi.ids import OWNER
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
 from daimon.abi.step import Happened, Intended, Started, StepBody
-from daimon.abi.tool import Call, Effect, Manifest, Pending, Result, Tool
+from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result, Tool
 from daimon.kernel import render
 from daimon.kernel.containment import within
 
@@ -155,6 +156,7 @@ class Dispatch:
         labels |= {f: known for f, known in result.labels.items() if f}
         if labels:
             labels[""] = label
+        label, labels = _private(manifest, label), {f: _private(manifest, known) for f, known in labels.items()}
         happened = Happened(
             n,
             ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *labels.values()]), labels),
@@ -201,7 +203,13 @@ def _source(manifest: Manifest, arguments: JsonValue) -> str:
 
 
 def _label(manifest: Manifest, intended: Intended) -> Label:
-    return Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments)))
+    return _private(manifest, Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments))))
+
+
+def _private(manifest: Manifest, label: Label) -> Label:
+    """What comes from the owner's own stores is for the owner, unless the tool says who else may see it."""
+    is_open = label.readers is None and Capability.READS_PRIVATE in manifest.capabilities
+    return replace(label, readers=(OWNER,)) if is_open else label
 
 
 def _started(n: int, pending: Pending) -> Started:

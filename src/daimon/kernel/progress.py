@@ -11,6 +11,7 @@ from datetime import datetime
 from daimon.abi.context import Scene
 from daimon.abi.event import Event
 from daimon.abi.ids import AgentId, EventId, StepRef
+from daimon.abi.judgement import Seen
 from daimon.abi.label import Label
 from daimon.abi.message import ToolCall
 from daimon.abi.money import NOTHING, Usage
@@ -48,6 +49,8 @@ class Progress:
         self.event: Event = claim.event
         self.agent: AgentId = claim.turn.agent
         self.steps: list[Step] = []
+        self.seen: dict[int, Seen] = {}
+        """Results by their intents, taken apart once."""
         self.heard: Mapping[EventId, Event] = {}
         """What else was said while it ran, as it was last read for the model."""
         self.is_stopped = claim.is_stopped

@@ -10,7 +10,7 @@ from daimon.abi.judgement import Licensed, Made, Seen, Situation
 from daimon.abi.label import Author, Label
 from daimon.abi.message import Text
 from daimon.abi.step import Answered, Asked, Happened, Intended, Step
-from daimon.abi.tool import Capability, Manifest, StatePlan
+from daimon.abi.tool import Manifest, StatePlan
 from daimon.kernel.calls import call_for
 from daimon.kernel.log import Log
 
@@ -21,7 +21,7 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest]) -> Situation
     return Situation(
         call=call_for(log, n),
         words=(*_words((log.claim.event, *log.progress.heard.values())), *_typed(outcomes)),
-        seen=tuple(_seen(steps, outcomes, manifests)),
+        seen=tuple(_seen(log.progress.seen, steps, outcomes)),
         made=tuple(_made(steps, outcomes, manifests, n)),
         plans=tuple(_plans(steps)),
         declined=tuple(_declined(steps)),
@@ -50,14 +50,15 @@ def _is_owners(label: Label) -> bool:
     return bool(label.origins) and all(origin.author is Author.OWNER for origin in label.origins)
 
 
-def _seen(steps: tuple[Step, ...], outcomes: dict[int, Step], manifests: dict[str, Manifest]) -> list[Seen]:
+def _seen(kept: dict[int, Seen], steps: tuple[Step, ...], outcomes: dict[int, Step]) -> list[Seen]:
     found = []
     for step in steps:
         outcome = outcomes.get(step.n)
         if isinstance(step.body, Intended) and outcome is not None and isinstance(outcome.body, Happened) and not outcome.body.code:
-            result, manifest = outcome.body.result, manifests.get(step.body.tool)
-            is_outside = manifest is not None and Capability.READS_OUTSIDE in manifest.capabilities
-            found.append(Seen(step.n, step.body.tool, step.body.arguments, _data(result.parts), result.label, result.labels, is_outside))
+            if step.n not in kept:
+                result = outcome.body.result
+                kept[step.n] = Seen(step.n, step.body.tool, step.body.arguments, _data(result.parts), result.label, result.labels)
+            found.append(kept[step.n])
     return found
 
 

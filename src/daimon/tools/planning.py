@@ -1,7 +1,7 @@
 """Saying what a request needs before reading what others wrote.
 
-The tool itself does nothing to the world: what it records licenses later calls of this turn. Whether it counts at once or has to be shown to
-the owner first is decided at the gate, by what the model had read when it stated the plan.
+The tool itself does nothing to the world: what it records licenses later calls of this turn. Whether it counts at once or has to be shown
+to the owner first is decided at the gate, by what the model had read when it stated the plan.
 """
 
 from typing import Annotated
@@ -25,14 +25,14 @@ def planning_tools() -> tuple[Tool, ...]:
         call: Call,
         steps: Annotated[
             _Steps,
-            "Each call that sends, spends, deletes or grants, as tool(argument=source, …). A source is a literal from the request ('bob@x.org', "
-            "12.5), a field of what another tool will return (seen('payments', sender='X').amount, one_of(seen('hotels'))), arithmetic or + on "
-            "these, own() for text that you will write, or ask('why') for what only others' words can tell.",
+            "Each call that sends, spends, deletes or grants, as tool(argument=source, …). A source is a literal from the request "
+            "('bob@x.org', 12.5), a field of what another tool will return (seen('payments', sender='X').amount, one_of(seen('hotels'))), "
+            "arithmetic or + on these, own() for text that you will write, or ask('why') for what only others' words can tell.",
         ],
-        reads: Annotated[_Reads | None, "The reads whose content that text may carry, as tool(argument='value'), or tool() for any."] = None,
+        reads: Annotated[_Reads | None, "The reads whose content that text may carry: tool(argument='value'), or tool() for any."] = None,
     ) -> Result:
-        """State, before you read mail, pages, files or anything else that others wrote, which consequential calls the request needs and where
-        each argument comes from. Such calls then run without asking the owner, once each. Calls that are not planned may be refused."""
+        """State, before you read mail, pages, files or anything else that others wrote, which consequential calls the request needs and
+        where each argument comes from. Such calls then run without asking the owner, once each. Others may be refused."""
         try:
             planned = tuple(Planned(*parse_call(step)) for step in steps)
             draws = tuple(Draw(*parse_call(read)) for read in reads or ())

@@ -1,0 +1,67 @@
+"""What the owner's words say: does a value, a date, a number stand in them?
+
+Known good or nothing: a value counts only where it stands as a whole word or phrase. Reading free text any further is left to models; this
+is plain matching that cannot be talked into anything.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+(?:[@._\-/:'’][^\W_]+)*")
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,])\d+(?:\.\d+)?(?![\w]*[a-z]{3,})")
+_ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)")
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(\d{{1,2}})\b|\b{_MONTH}\s+(\d{{1,2}})(?:st|nd|rd|th)\b")
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b")
+_PLAIN = frozenset(("a", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as"))
+SHORTEST = 3
+"""A shorter value stands in almost every text by chance."""
+
+
+@lru_cache(256)
+def folded(text: str) -> str:
+    """Small letters, one kind of space, no tricks of Unicode."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def says(text: str, value: str) -> bool:
+    """Does the value stand in the text as a word or phrase of its own?"""
+    sought = folded(value)
+    if len(sought) < SHORTEST:
+        return quotes(text, value)
+    return re.search(rf"(?<![\w@.\-]){re.escape(sought)}(?![\w@\-])(?!\.\w)", folded(text)) is not None
+
+
+def quotes(text: str, value: str) -> bool:
+    """Does the value stand in the text between quotation marks?"""
+    sought = folded(value)
+    return bool(sought) and any(f"{a}{sought}{b}" in folded(text) for a, b in ("''", '""', "``", "“”", "‘’", "«»", "„“"))
+
+
+def words(text: str) -> frozenset[str]:
+    return _words(folded(text))
+
+
+@lru_cache(512)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text)) - _PLAIN
+
+
+def numbers(text: str) -> frozenset[float]:
+    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(folded(text)))
+
+
+@lru_cache(256)
+def dates(text: str) -> frozenset[tuple[int, int]]:
+    """(month, day) of every date in it. The year is often left out, so it does not count."""
+    low = folded(text)
+    found = {(int(month), int(day)) for month, day in _ISO.findall(low)}
+    for a, b, c, d in _MONTH_DAY.findall(low):
+        found.add((_MONTHS[a or c], int(b or d)))
+    for day, month in _DAY_MONTH.findall(low):
+        found.add((_MONTHS[month], int(day)))
+    return frozenset(found)
