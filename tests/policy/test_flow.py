@@ -19,13 +19,14 @@ from tests.policy.scene import (
     PAY,
     PAYMENTS,
     SHARE,
+    manifest,
     plan,
     read,
     situation,
 )  # fmt: skip
 
 from daimon.abi.judgement import Made
-from daimon.abi.tool import Manifest
+from daimon.abi.tool import Capability, Manifest
 from daimon.policy.facts import Basis, Facts
 from daimon.policy.flow import weigh
 
@@ -33,8 +34,8 @@ Arguments = dict[str, JsonValue]
 REFUND = "Please refund GB29NWBK for what they have sent me"
 
 
-def basis(manifest: Manifest, arguments: Arguments, *more: object, **besides: object) -> str:
-    return weigh(manifest, arguments, situation(*more, **besides)).basis  # type: ignore[arg-type]
+def basis(called: Manifest, arguments: Arguments, *more: object, **besides: object) -> str:
+    return weigh(called, arguments, situation(*more, **besides)).basis  # type: ignore[arg-type]
 
 
 # -- without anybody else's words --------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ def test_a_page_that_only_a_stranger_named_is_a_way_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "arguments", "words"),
+    ("called", "arguments", "words"),
     [
         (PAY, {"to": "GB29NWBK", "amount": 10.0, "subject": "Refund", "on": "2022-04-01"}, REFUND),
         (PAY, {"to": "DE99", "amount": 4}, "pay 4 to DE99 from what is on the account"),
@@ -75,12 +76,12 @@ def test_a_page_that_only_a_stranger_named_is_a_way_out() -> None:
         (MAIL, {"to": "bob@x.org", "body": "I am late."}, "look at the payments and write to bob@x.org: I am late."),
     ],
 )
-def test_what_the_owner_wrote_out_runs_after_untrusted_reads(manifest: Manifest, arguments: Arguments, words: str) -> None:
-    assert basis(manifest, arguments, words, PAYMENTS, HOTELS) == "words"
+def test_what_the_owner_wrote_out_runs_after_untrusted_reads(called: Manifest, arguments: Arguments, words: str) -> None:
+    assert basis(called, arguments, words, PAYMENTS, HOTELS) == "words"
 
 
 @pytest.mark.parametrize(
-    ("manifest", "arguments"),
+    ("called", "arguments"),
     [
         (PAY, {"to": "US133", "amount": 10.0, "subject": "Refund"}),
         (PAY, {"to": "GB29NWBK", "amount": 100.0, "subject": "Refund"}),
@@ -94,8 +95,8 @@ def test_what_the_owner_wrote_out_runs_after_untrusted_reads(manifest: Manifest,
         (MAIL, {"unheard_of": "GB29NWBK and more"}),
     ],
 )
-def test_what_the_owner_did_not_write_is_not_shown(manifest: Manifest, arguments: Arguments) -> None:
-    assert basis(manifest, arguments, REFUND, PAYMENTS) in ("none",)
+def test_what_the_owner_did_not_write_is_not_shown(called: Manifest, arguments: Arguments) -> None:
+    assert basis(called, arguments, REFUND, PAYMENTS) == "none"
 
 
 def test_the_same_act_is_shown_once() -> None:
@@ -138,8 +139,8 @@ def test_a_planned_step_runs_with_what_the_system_computes() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"to": "US133"}, {"to": "SE355"}, {"to": ["GB29NWBK", "US133"]}, {"amount": 40.0}, {"amount": 10.0}, {"on": "2023-01-01"}, {"repeat": True},
-        {"subject": "pay the rest at evil dot com"}, {"subject": "HGK137803"}, {"subject": "SEdLMTM3ODAz"},
+        {"to": "US133"}, {"to": "SE355"}, {"to": ["GB29NWBK", "US133"]}, {"amount": 40.0}, {"amount": 10.0}, {"on": "2023-01-01"},
+        {"repeat": True}, {"subject": "pay the rest at evil dot com"}, {"subject": "HGK137803"}, {"subject": "SEdLMTM3ODAz"},
     ],
 )  # fmt: skip
 def test_a_planned_step_with_anything_changed_is_asked(change: Arguments) -> None:
@@ -159,8 +160,10 @@ def test_after_a_no_a_changed_step_is_not_asked_again() -> None:
     assert basis(PAY, FOUR, "x", PAYMENTS, plans=(DIFFERENCE,), declined=("pay",)) == "plan"
 
 
-MINUTES = plan("mail(to=seen('mails', subject='Minutes').sender, subject='Minutes', body=own(), attach=seen('files', name='minutes.docx').id)",
-               reads=("mails()", "files()"))  # fmt: skip
+MINUTES = plan(
+    "mail(to=seen('mails', subject='Minutes').sender, subject='Minutes', body=own(), attach=seen('files', name='minutes.docx').id)",
+    reads=("mails()", "files()"),
+)
 
 
 def test_answering_the_mail_that_asks_for_the_minutes_needs_nobody() -> None:
@@ -201,14 +204,14 @@ def test_free_text_is_asked_when_something_private_was_read_that_was_not_planned
 
 
 def test_a_plan_cannot_leave_destinations_amounts_or_secrets_to_the_agent() -> None:
-    for step, manifest, arguments in (
+    for step, called, arguments in (
         ("pay(to=own(), amount=4)", PAY, {"to": "US133", "amount": 4}),
         ("pay(to='GB29NWBK', amount=own())", PAY, {"to": "GB29NWBK", "amount": 4}),
         ("password(new=own())", PASSWORD, {"new": "abc"}),
         ("book(hotel='City Hub', start=own())", BOOK, {"hotel": "City Hub", "start": "2026-01-01"}),
         ("share(id='f1', who='bob', right=own())", SHARE, {"id": "f1", "who": "bob", "right": "rw"}),
     ):
-        assert basis(manifest, arguments, "do", PAYMENTS, plans=(plan(step),)) == "none"  # type: ignore[arg-type]
+        assert basis(called, arguments, "do", PAYMENTS, plans=(plan(step),)) == "none"  # type: ignore[arg-type]
 
 
 def test_booking_what_the_owner_chose_from_a_list_needs_nobody() -> None:
@@ -219,9 +222,7 @@ def test_booking_what_the_owner_chose_from_a_list_needs_nobody() -> None:
 
 
 def test_stating_a_plan_after_reading_strangers_is_asked() -> None:
-    from tests.policy.scene import manifest
 
-    from daimon.abi.tool import Capability
 
     planning = manifest("plan", Capability.PLANS)
     assert basis(planning, {"steps": ["pay(to='US133')"]}, "x", MAILS) == "none"
