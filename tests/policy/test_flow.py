@@ -223,7 +223,6 @@ def test_booking_what_the_owner_chose_from_a_list_needs_nobody() -> None:
 
 def test_stating_a_plan_after_reading_strangers_is_asked() -> None:
 
-
     planning = manifest("plan", Capability.PLANS)
     assert basis(planning, {"steps": ["pay(to='US133')"]}, "x", MAILS) == "none"
     assert basis(planning, {"steps": ["pay(to='US133')"]}, "x") == "clean"

@@ -1,0 +1,73 @@
+"""A call, taken apart by the roles of its arguments."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from daimon.abi.fields import leaves
+from daimon.abi.judgement import Provenance, Seen, Shown, Situation
+from daimon.abi.tool import ArgumentRole, Capability, Manifest
+from daimon.policy.records import Record, plain, records
+from daimon.policy.words import folded
+
+SHOWN_CHARACTERS = 160
+
+FREE_UNLESS: dict[ArgumentRole, frozenset[Capability]] = {
+    ArgumentRole.CONTENT: frozenset(),
+    ArgumentRole.TITLE: frozenset(),
+    ArgumentRole.QUERY: frozenset(),
+    ArgumentRole.TIME: frozenset({Capability.SPENDS, Capability.GRANTS, Capability.DELETES}),
+}
+"""A plan may leave an argument of this role to the agent, unless the tool can do one of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    manifest: Manifest
+    given: dict[str, JsonValue]
+    situation: Situation
+
+    def role(self, name: str) -> ArgumentRole:
+        return self.manifest.roles.get(name, ArgumentRole.DESTINATION)
+
+    def texts(self, role: ArgumentRole) -> tuple[str, ...]:
+        return tuple(text for name, value in self.given.items() if self.role(name) is role for text in flat(value))
+
+    @property
+    def audience(self) -> tuple[str, ...]:
+        return self.texts(ArgumentRole.DESTINATION)
+
+    def may_be_own(self, name: str) -> bool:
+        """May a plan leave this argument to the agent?"""
+        forbidden = FREE_UNLESS.get(self.role(name))
+        return forbidden is not None and forbidden.isdisjoint(self.manifest.capabilities)
+
+    def told(self, name: str, shown: Shown, note: str) -> Provenance:
+        text = ", ".join(flat(self.given[name]))
+        value = text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+        return Provenance(name, self.role(name), value, shown, note)
+
+    def untrusted(self) -> tuple[Provenance, ...]:
+        return tuple(self.told(name, "unknown", "decided after reading what others wrote") for name in self.given)
+
+    @property
+    def records(self) -> list[Record]:
+        """All that was read in this turn."""
+        return [record for seen in self.situation.seen for record in records(seen)]
+
+
+def flat(value: JsonValue) -> tuple[str, ...]:
+    """Every plain value in it, as text."""
+    return tuple(plain(leaf.value) for leaf in leaves(value) if leaf.value is not None)
+
+
+def is_empty(value: JsonValue) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def is_private(seen: Seen) -> bool:
+    return seen.label.readers is not None
+
+
+def may_read(seen: Seen, audience: tuple[str, ...]) -> bool:
+    return seen.label.readers is None or {folded(each) for each in audience} <= {folded(str(each)) for each in seen.label.readers}

@@ -1,0 +1,130 @@
+"""Is this call a step of a plan that was stated on a clean context?
+
+Each step is spent once, by the call that names it. An argument that the plan does not name may not be passed. Free text may go to a known
+destination if it holds nothing active and could not carry what was read without having been planned.
+"""
+
+from dataclasses import replace
+
+from daimon.abi.errors import BadInput
+from daimon.abi.judgement import Licensed, Provenance, Situation
+from daimon.abi.plan import Draw, Planned
+from daimon.abi.source import Const, FieldOf, Pick, Series, Source, Sum, parse
+from daimon.policy import licence
+from daimon.policy.act import Act, flat, is_private, may_read
+from daimon.policy.content import active
+from daimon.policy.facts import Facts
+from daimon.policy.records import records
+
+MOST_FREE = 20_000
+"""So many characters of free text may go to one destination in one turn."""
+
+
+def by_plan(act: Act) -> Facts:
+    spent = {made.by for made in act.situation.made}
+    steps = [
+        (f"plan:{licensed.n}/{i}", licensed, step)
+        for licensed in act.situation.plans
+        for i, step in enumerate(licensed.plan.steps)
+        if step.tool == act.manifest.name and f"plan:{licensed.n}/{i}" not in spent
+    ]
+    if not steps:
+        return Facts(basis="off_plan", reason=_off_plan(act), provenance=act.untrusted())
+    tried = [_step(act, by, licensed, step) for by, licensed, step in steps]
+    best = min(
+        tried, key=lambda facts: sum(each.shown in ("untrusted", "unknown") for each in facts.provenance) + 100 * (facts.basis != "plan")
+    )
+    if best.basis != "plan" and act.manifest.name in act.situation.declined:
+        return replace(best, basis="off_plan", reason=f"{best.reason} You said no to such a call before.")
+    return best
+
+
+def _off_plan(act: Act) -> str:
+    planned = any(step.tool == act.manifest.name for licensed in act.situation.plans for step in licensed.plan.steps)
+    return "Every planned call of this tool was made already." if planned else "The request, as planned, needs no such call."
+
+
+def _step(act: Act, by: str, licensed: Licensed, step: Planned) -> Facts:
+    shown = tuple(_planned(act, name, step, licensed) for name in act.given)
+    wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
+    if wrong is not None:
+        return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", by=by, provenance=shown)
+    if objection := _objection(act, licensed, step, shown):
+        return Facts(basis="none", reason=objection[0], by=by, provenance=shown, is_active=objection[1])
+    return Facts(basis="plan", by=by, provenance=shown)
+
+
+def _planned(act: Act, name: str, step: Planned, licensed: Licensed) -> Provenance:
+    source = step.sources.get(name)
+    if source is None:
+        return act.told(name, "untrusted", "the plan has no such argument")
+    fit = licence.fit(source, act.given[name], licensed.plan, act.situation)
+    match fit.verdict:
+        case "fits":
+            return act.told(name, "plan", fit.note)
+        case "free" if act.may_be_own(name):
+            return act.told(name, "own", "words of its own")
+        case "free":
+            return act.told(name, "unknown", f"a {act.role(name)} cannot be left to the agent")
+        case "differs":
+            return act.told(name, "untrusted", fit.note)
+        case "unknown":
+            return act.told(name, "unknown", fit.note)
+
+
+def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provenance, ...]) -> tuple[str, bool] | None:
+    """What speaks against the free text of a call whose destination is known good; and whether it is active."""
+    free = [text for each in shown if each.shown == "own" for text in flat(act.given[each.argument])]
+    if not free or not act.audience:
+        return None
+    plan = licensed.plan
+    for seen in act.situation.seen:
+        if is_private(seen) and not licence.drawn(seen, plan.draws) and not may_read(seen, act.audience):
+            return f"Its text could carry what {seen.tool} returned, and the plan did not say so.", False
+    known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]
+    if found := next((found for text in free if (found := active(text, known))), ""):
+        return f"Its text holds {found[:80]!r}, which comes neither from you nor from a trusted field.", True
+    return _too_much(act, free)
+
+
+def _too_much(act: Act, free: list[str]) -> tuple[str, bool] | None:
+    length = sum(map(len, free)) + sum(
+        sum(map(len, flat(made.arguments))) for made in act.situation.made if set(flat(made.arguments)) & set(act.audience)
+    )
+    return (f"{length:,} characters would go there in one turn, at most {MOST_FREE:,} may.", False) if length > MOST_FREE else None
+
+
+def _literals(step: Planned) -> list[str]:
+    found: list[str] = []
+    for source in step.sources.values():
+        try:
+            found += _consts(parse(source))
+        except BadInput:
+            continue
+    return found
+
+
+def _consts(source: Source) -> list[str]:
+    match source:
+        case Const(value=str() as text):
+            return [text]
+        case Series(items=items):
+            return [text for item in items for text in _consts(item)]
+        case Sum(left=left, right=right):
+            return [*_consts(left), *_consts(right)]
+        case FieldOf(of=of) | Pick(of=of):
+            return _consts(of)
+        case _:
+            return []
+
+
+def _trusted_texts(situation: Situation, draws: tuple[Draw, ...]) -> list[str]:
+    """What trusted fields of the planned reads say."""
+    return [
+        cell.text
+        for seen in situation.seen
+        if licence.drawn(seen, draws)
+        for record in records(seen)
+        for _, cell in record.fields
+        if cell.is_trusted
+    ]

@@ -1,0 +1,116 @@
+"""Without a plan: what can each argument be shown to come from?
+
+The owner's words of this turn, a trusted field of the one record that they name, or nothing. Every guess is a question.
+"""
+
+from pydantic import JsonValue
+
+from daimon.abi.judgement import Provenance, Shown
+from daimon.abi.tool import ArgumentRole
+from daimon.policy import licence
+from daimon.policy.act import FREE_UNLESS, Act, flat
+from daimon.policy.content import active, covers
+from daimon.policy.facts import Facts
+from daimon.policy.records import records
+from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
+
+SAFE = frozenset({ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.TIME, ArgumentRole.QUERY})
+
+
+def by_words(act: Act) -> Facts:
+    shown = tuple(_shown(act, name) for name in act.given)
+    wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
+    if wrong is not None:
+        return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
+    key = _key(act, act.given)
+    if any(
+        made.tool == act.manifest.name and isinstance(made.arguments, dict) and _key(act, made.arguments) == key
+        for made in act.situation.made
+    ):
+        return Facts(basis="none", reason="The same was done in this turn already.", provenance=shown)
+    return Facts(basis="words", by="words", provenance=shown)
+
+
+def _key(act: Act, arguments: dict[str, JsonValue]) -> tuple[str, ...]:
+    """What makes two calls the same act: whom and what they reach."""
+    return tuple(sorted(folded(text) for name, value in arguments.items() if act.role(name) not in SAFE for text in flat(value)))
+
+
+def _shown(act: Act, name: str) -> Provenance:
+    role, texts = act.role(name), flat(act.given[name])
+    found = [_origin(act, role, text) for text in texts]
+    worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("owner", ""))
+    return act.told(name, *worst)
+
+
+def _origin(act: Act, role: ArgumentRole, text: str) -> tuple[Shown, str]:
+    said = act.situation.said
+    match role:
+        case ArgumentRole.AMOUNT:
+            return _amount(act, text)
+        case ArgumentRole.TIME:
+            return _time(act, text)
+        case ArgumentRole.TITLE:
+            return _covered(act, text)
+        case ArgumentRole.CONTENT | ArgumentRole.QUERY:
+            return _covered(act, text) if act.audience else ("own", "for you alone")
+        case ArgumentRole.PERMISSION if text in ("false", "0"):
+            return "own", "nothing is opened"
+        case ArgumentRole.TARGET if not says(said, text):
+            return _named(act, text)
+        case ArgumentRole.SECRET if text.isalpha() and not quotes(said, text):
+            return "untrusted", "a plain word of yours is not meant as a secret unless you put it in quotes"
+        case _:
+            return ("owner", "you wrote it") if says(said, text) else ("untrusted", f"you did not write {text[:80]!r}")
+
+
+def _covered(act: Act, text: str) -> tuple[Shown, str]:
+    """Every word is the owner's or stands in a trusted field, and whatever acts is the owner's own."""
+    said = act.situation.said
+    if says(said, text):
+        return "owner", "you wrote it"
+    if found := active(text, [said]):
+        return "untrusted", f"it holds {found[:80]!r}, which you did not write"
+    trusted = [cell.text for seen in act.situation.seen for record in records(seen) for _, cell in record.fields if cell.is_trusted]
+    missing = covers([said, *trusted], text)
+    return (
+        ("untrusted", f"{missing!r} comes neither from you nor from a trusted field")
+        if missing
+        else ("store", "your words and trusted fields")
+    )
+
+
+def _amount(act: Act, text: str) -> tuple[Shown, str]:
+    try:
+        number = float(text)
+    except ValueError:
+        return "untrusted", f"{text[:40]!r} is not a number"
+    if any(abs(number - each) < licence.CENT for each in numbers(act.situation.said)):
+        return "owner", "you wrote it"
+    reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
+    for record in act.records:
+        is_tied = any(cell.is_trusted and folded(cell.text) in reached for _, cell in record.fields)
+        if is_tied and any(cell.is_trusted and licence.equal(cell.value, number) for _, cell in record.fields):
+            return "named", f"from a record of {record.tool} with the one that you named"
+    return "untrusted", f"you did not write {text[:40]}"
+
+
+def _time(act: Act, text: str) -> tuple[Shown, str]:
+    said = act.situation.said
+    if says(said, text) or ((found := dates(text)) and found <= dates(said)):
+        return "owner", "you wrote it"
+    if (act.audience and FREE_UNLESS[ArgumentRole.TIME].isdisjoint(act.manifest.capabilities)) or act.texts(ArgumentRole.AMOUNT):
+        return "own", "a time of its own choice"
+    return "untrusted", f"you did not write {text[:40]!r}"
+
+
+def _named(act: Act, text: str) -> tuple[Shown, str]:
+    """The id of the one object that the owner named by its title."""
+    holders = [r for r in act.records if any(cell.is_trusted and folded(cell.text) == folded(text) for _, cell in r.fields)]
+    for record in holders:
+        for field, cell in record.fields:
+            if len(cell.text) > SHORTEST and cell.text.casefold() != text.casefold() and says(act.situation.said, cell.text):
+                same = {r.fields for r in act.records if any(folded(c.text) == folded(cell.text) for c in r.of(field))}
+                if len(same) == 1:
+                    return "named", f"you named {cell.text[:60]!r}"
+    return "untrusted", f"you did not name {text[:80]!r}"
