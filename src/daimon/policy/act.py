@@ -7,8 +7,8 @@ from pydantic import JsonValue
 from daimon.abi.fields import leaves
 from daimon.abi.judgement import Provenance, Seen, Shown, Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
+from daimon.policy.names import canonical
 from daimon.policy.records import Record, plain, records
-from daimon.policy.words import folded
 
 SHOWN_CHARACTERS = 160
 
@@ -70,4 +70,4 @@ def is_private(seen: Seen) -> bool:
 
 
 def may_read(seen: Seen, audience: tuple[str, ...]) -> bool:
-    return seen.label.readers is None or {folded(each) for each in audience} <= {folded(str(each)) for each in seen.label.readers}
+    return seen.label.readers is None or {canonical(each) for each in audience} <= {canonical(str(each)) for each in seen.label.readers}

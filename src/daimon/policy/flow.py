@@ -22,9 +22,10 @@ from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence
 from daimon.policy.act import Act, is_empty, is_private
 from daimon.policy.facts import Facts
+from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_words
-from daimon.policy.words import folded, says
+from daimon.policy.words import says
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:
@@ -36,8 +37,8 @@ def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situat
         return Facts(basis="harmless", by="harmless")
     return replace(
         _weigh(act, is_fetch, is_planning),
-        destinations=tuple(sorted({folded(text) for text in act.audience})),
-        targets=tuple(sorted({folded(text) for text in act.texts(ArgumentRole.TARGET)})),
+        destinations=tuple(sorted({canonical(text) for text in act.audience})),
+        targets=tuple(sorted({canonical(text) for text in act.texts(ArgumentRole.TARGET)})),
         drawn=tuple(sorted({seen.tool for seen in situation.seen if is_private(seen)})),
     )
 

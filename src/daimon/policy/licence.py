@@ -22,6 +22,7 @@ from daimon.abi.judgement import Seen, Situation
 from daimon.abi.plan import Draw, Plan
 from daimon.abi.source import AskOwner, Const, FieldOf, Like, Own, Pick, Records, Series, Source, Sum, parse
 from daimon.policy.content import undisguised
+from daimon.policy.names import canonical
 from daimon.policy.records import KEY, VALUE, Record, plain, records
 from daimon.policy.words import folded
 
@@ -335,7 +336,7 @@ def equal(a: Scalar, b: Scalar) -> bool:
         return a is b or folded(plain(a)) == folded(plain(b))
     if not (isinstance(a, str) and isinstance(b, str)) and (x := _number(a)) is not None and (y := _number(b)) is not None:
         return abs(x - y) < CENT
-    return folded(plain(a)) == folded(plain(b))
+    return canonical(plain(a)) == canonical(plain(b))
 
 
 def _number(value: Scalar) -> float | None:

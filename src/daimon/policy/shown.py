@@ -11,6 +11,7 @@ from daimon.policy import licence
 from daimon.policy.act import FREE_UNLESS, Act, flat
 from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
+from daimon.policy.names import canonical, stands_for
 from daimon.policy.records import records
 from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
 
@@ -61,7 +62,8 @@ def _origin(act: Act, role: ArgumentRole, text: str) -> tuple[Shown, str]:
         case ArgumentRole.SECRET if text.isalpha() and not quotes(said, text):
             return "untrusted", "a plain word of yours is not meant as a secret unless you put it in quotes"
         case _:
-            return ("owner", "you wrote it") if says(said, text) else ("untrusted", f"you did not write {text[:80]!r}")
+            is_said = says(said, text) or says(said, canonical(text)) or stands_for(said, text)
+            return ("owner", "you wrote it") if is_said else ("untrusted", f"you did not write {text[:80]!r}")
 
 
 def _covered(act: Act, text: str) -> tuple[Shown, str]:
