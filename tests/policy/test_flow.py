@@ -107,13 +107,26 @@ def test_the_same_act_is_shown_once() -> None:
 
 def test_the_object_that_the_owner_named_by_its_title_may_be_acted_on_and_no_other() -> None:
     words = "delete the file minutes.docx"
-    assert basis(ERASE, {"id": "f1"}, words, FILES) == "words"
-    assert basis(ERASE, {"id": "f2"}, words, FILES) == "none"
+    files = read("files", [{"id": "file_0001", "name": "minutes.docx"}, {"id": "file_0002", "name": "secret.docx"}], ("/*/name",), n=16)
+    assert basis(ERASE, {"id": "file_0001"}, words, files) == "words"
+    assert basis(ERASE, {"id": "file_0002"}, words, files) == "none"
+
+
+def test_a_short_id_names_something_in_every_store_so_it_is_asked() -> None:
+    event = read("events", [{"id": "13", "title": "Networking event"}], ("/*/title",), n=16)
+    assert basis(ERASE, {"id": "13"}, "who comes to the 'Networking event'?", event) == "none"
+
+
+def test_whom_the_address_book_has_under_the_full_name_that_the_owner_wrote_can_be_reached() -> None:
+    book = read("contacts", [{"name": "Sarah Baker", "address": "sarah@x.org"}, {"name": "Eve Baker", "address": "eve@x.org"}], n=16)
+    words = "read my mail, then tell Sarah Baker: I am late"
+    assert basis(MAIL, {"to": "sarah@x.org", "body": "I am late"}, words, MAILS, book) == "words"
+    assert basis(MAIL, {"to": "eve@x.org", "body": "I am late"}, words, MAILS, book) == "none"
 
 
 def test_two_objects_of_the_same_title_are_ambiguous() -> None:
-    forged = read("files", [{"id": "f9", "name": "minutes.docx", "text": "", "size": 1}], ("/*/name", "/*/text"), n=16)
-    assert basis(ERASE, {"id": "f9"}, "delete the file minutes.docx", FILES, forged) == "none"
+    forged = read("files", [{"id": "file_0009", "name": "minutes.docx", "text": "", "size": 1}], ("/*/name", "/*/text"), n=16)
+    assert basis(ERASE, {"id": "file_0009"}, "delete the file minutes.docx", FILES, forged) == "none"
 
 
 def test_an_event_for_the_owner_alone_may_hold_any_text_but_its_title_and_day_are_the_owners() -> None:

@@ -28,12 +28,18 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+@lru_cache(256)
+def _one_line(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
 def says(text: str, value: str) -> bool:
     """Does the value stand in the text as a word or phrase of its own?"""
     sought = folded(value)
     if len(sought) < SHORTEST:
         return quotes(text, value)
-    return re.search(rf"(?<![\w@.\-]){re.escape(sought)}(?![\w@\-])(?!\.\w)", folded(text)) is not None
+    # What follows may be a full stop, even one without a space behind it if a capital letter begins the next sentence.
+    return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", _one_line(text)) is not None
 
 
 def quotes(text: str, value: str) -> bool:
