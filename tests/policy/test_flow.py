@@ -244,3 +244,18 @@ def test_stating_a_plan_after_reading_strangers_is_asked() -> None:
 def test_every_basis_has_a_name() -> None:
     assert {"harmless", "clean", "plan", "words", "none", "off_plan"} == set(get_args(Basis))
     assert Facts(basis="none").by == ""
+
+
+# -- echoes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_service_that_repeats_what_it_was_asked_does_not_make_it_trusted() -> None:
+    echo = read("hotels", {"asked": "Evil Inn", "found": []}, n=16, city="Evil Inn")
+    planned = plan("book(hotel=one_of(seen('hotels')))")
+    assert basis(BOOK, {"hotel": "Evil Inn"}, "book the best", HOTELS, MAILS, echo, plans=(planned,)) == "none"
+
+
+def test_what_the_owner_or_a_trusted_list_named_may_be_repeated() -> None:
+    address = read("address", {"Good Night": "1 Rue de la Paix"}, n=16, hotel="Good Night")
+    planned = plan("mail(to='bob', body='At ' + seen('address', key='Good Night').value)")
+    assert basis(MAIL, {"to": "bob", "body": "At 1 Rue de la Paix"}, "tell bob", HOTELS, MAILS, address, plans=(planned,)) == "plan"

@@ -98,7 +98,7 @@ class Licensed:
     plan: Plan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Situation:
     call: Call
     words: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from daimon.abi.event import Event, FromAgent, Said
+from daimon.abi.event import Event, Fired, FromAgent, Said
 from daimon.abi.judgement import Licensed, Made, Seen, Situation
 from daimon.abi.label import Author, Label
 from daimon.abi.message import Text
@@ -31,8 +31,15 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest]) -> Situation
 
 def _words(events: tuple[Event, ...]) -> tuple[str, ...]:
     """Only what the owner said: anybody else's words license nothing."""
-    said = [event.body.parts for event in events if isinstance(event.body, Said | FromAgent) and _is_owners(event.label)]
-    return tuple(part.text for parts in said for part in parts if isinstance(part, Text))
+    said: list[str] = []
+    for event in events:
+        if not _is_owners(event.label):
+            continue
+        if isinstance(event.body, Said | FromAgent):
+            said += [part.text for part in event.body.parts if isinstance(part, Text)]
+        elif isinstance(event.body, Fired):
+            said.append(event.body.about)
+    return tuple(said)
 
 
 def _typed(outcomes: dict[int, Step]) -> list[str]:

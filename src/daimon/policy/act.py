@@ -53,7 +53,7 @@ class Act:
     @property
     def records(self) -> list[Record]:
         """All that was read in this turn."""
-        return [record for seen in self.situation.seen for record in records(seen)]
+        return records(self.situation)
 
 
 def flat(value: JsonValue) -> tuple[str, ...]:

@@ -23,13 +23,12 @@ from daimon.abi.plan import Draw, Plan
 from daimon.abi.source import AskOwner, Const, FieldOf, Like, Own, Pick, Records, Series, Source, Sum, parse
 from daimon.policy.content import undisguised
 from daimon.policy.names import canonical
-from daimon.policy.records import KEY, VALUE, Record, plain, records
+from daimon.policy.records import KEY, VALUE, Record, plain, readings, segments
 from daimon.policy.words import folded
 
 MOST_ALTERNATIVES = 2_000
 NAMED_LENGTH = 3
 _URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
-_SEGMENT = re.compile(r"[\n;,:|]")
 CENT = 0.005
 
 
@@ -138,23 +137,23 @@ def _is_call(arguments: JsonValue, draw: Draw) -> bool:
 
 
 def _rows(source: Records, plan: Plan, situation: Situation) -> Yield:
-    read = [seen for seen in situation.seen if seen.tool == source.tool]
+    read = [reading for reading in readings(situation) if reading.seen.tool == source.tool]
     if any(draw.tool == source.tool for draw in plan.draws):
-        read = [seen for seen in read if drawn(seen, plan.draws)]
+        read = [reading for reading in read if drawn(reading.seen, plan.draws)]
     for name, wanted in source.given:
-        read = [seen for seen in read if isinstance(seen.arguments, dict) and equal(_first(seen.arguments.get(name)), wanted.value)]
+        read = [reading for reading in read if equal(_argument(reading.seen, name), wanted.value)]
     if not read:
         return Unknown(f"{source.tool} has not been called as planned")
     rows: dict[object, Record] = {}
-    for seen in read:
-        for record in records(seen):
+    for reading in read:
+        for record in reading.records:
             if all(_meets(record, name, wanted) for name, wanted in source.where):
                 rows.setdefault(record.fields, record)
     return Rows(tuple(rows.values())) if rows else Unknown(f"nothing in {source.tool} fits")
 
 
-def _first(value: JsonValue) -> Scalar:
-    found = [leaf.value for leaf in leaves(value)]
+def _argument(seen: Seen, name: str) -> Scalar:
+    found = [leaf.value for leaf in leaves(seen.arguments.get(name))] if isinstance(seen.arguments, dict) else []
     return found[0] if len(found) == 1 else None
 
 
@@ -235,7 +234,7 @@ def _choices(rows: tuple[Record, ...]) -> Iterable[Scalar]:
             if cell.is_trusted and cell.value is not None:
                 yield cell.value
                 if isinstance(cell.value, str):
-                    yield from (part.strip() for part in _SEGMENT.split(cell.value) if part.strip())
+                    yield from segments(cell.value)
 
 
 def _link(of: Source, plan: Plan, situation: Situation) -> Yield:

@@ -14,7 +14,7 @@ from daimon.policy import licence
 from daimon.policy.act import Act, flat, is_private, may_read
 from daimon.policy.content import active
 from daimon.policy.facts import Facts
-from daimon.policy.records import records
+from daimon.policy.records import readings
 
 MOST_FREE = 20_000
 """So many characters of free text may go to one destination in one turn."""
@@ -122,9 +122,9 @@ def _trusted_texts(situation: Situation, draws: tuple[Draw, ...]) -> list[str]:
     """What trusted fields of the planned reads say."""
     return [
         cell.text
-        for seen in situation.seen
-        if licence.drawn(seen, draws)
-        for record in records(seen)
+        for reading in readings(situation)
+        if licence.drawn(reading.seen, draws)
+        for record in reading.records
         for _, cell in record.fields
         if cell.is_trusted
     ]

@@ -3,18 +3,25 @@
 A JSON object is a record; an object whose keys are data (a hotel's name, an address) is a list of records with the fields `key` and
 `value`; a plain list or text is a list of records with the field `value`. A field is *trusted* when its label names only the owner and
 services.
+
+One thing is not to be believed even from a service: an echo. After a stranger was heard, an argument may be a stranger's, and a service
+that repeats it would make it look like its own word. So a field that repeats such an argument is not trusted, unless the owner
+wrote it or it stood in a trusted field before.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pydantic import JsonValue
 
-from daimon.abi.fields import DEEPEST, Scalar, label_at
-from daimon.abi.judgement import Seen
+from daimon.abi.fields import DEEPEST, Scalar, label_at, leaves
+from daimon.abi.judgement import Seen, Situation
+from daimon.policy.words import SHORTEST, folded, says
 
 KEY, VALUE = "key", "value"
+_SEGMENT = re.compile(r"[\n;,:|]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,64 @@ def plain(value: JsonValue) -> str:
     return "" if value is None else str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    seen: Seen
+    records: tuple[Record, ...]
+
+
+@lru_cache(64)
+def readings(situation: Situation) -> tuple[Reading, ...]:
+    """All that was read in this turn, in order."""
+    found: list[Reading] = []
+    known: set[str] = set()
+    is_clean = True
+    for seen in situation.seen:
+        echoes = (
+            frozenset()
+            if is_clean
+            else frozenset(text for text in _texts(seen.arguments) if text not in known and not says(situation.said, text))
+        )
+        reading = Reading(seen, _records(seen, echoes))
+        found.append(reading)
+        known |= {name for record in reading.records for _, cell in record.fields if cell.is_trusted for name in _names(cell.text)}
+        is_clean = is_clean and seen.label.is_trusted
+    return tuple(found)
+
+
+def records(situation: Situation) -> list[Record]:
+    return [record for reading in readings(situation) for record in reading.records]
+
+
+def segments(text: str) -> list[str]:
+    """The names in a list that is written as text."""
+    return [part.strip() for part in _SEGMENT.split(text) if part.strip()]
+
+
+def _names(text: str) -> set[str]:
+    return {folded(text), *(folded(part) for part in segments(text))}
+
+
+def _texts(arguments: JsonValue) -> list[str]:
+    found = [folded(leaf.value) for leaf in leaves(arguments) if isinstance(leaf.value, str)]
+    return [text for text in found if len(text) >= SHORTEST]
+
+
 @lru_cache(256)
-def records(seen: Seen) -> tuple[Record, ...]:
+def _records(seen: Seen, echoes: frozenset[str]) -> tuple[Record, ...]:
     """A result never changes, so it is taken apart once."""
-    return tuple(_walk(seen, seen.data, ()))
+    found = tuple(_walk(seen, seen.data, ()))
+    return (
+        found
+        if not echoes
+        else tuple(replace(record, fields=tuple((n, _doubted(cell, echoes)) for n, cell in record.fields)) for record in found)
+    )
+
+
+def _doubted(cell: Cell, echoes: frozenset[str]) -> Cell:
+    text = folded(cell.text)
+    is_echo = any(echo in text or (len(text) >= SHORTEST and text in echo) for echo in echoes)
+    return replace(cell, is_trusted=False) if is_echo else cell
 
 
 def _walk(seen: Seen, value: JsonValue, path: tuple[str, ...]) -> Iterator[Record]:

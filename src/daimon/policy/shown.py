@@ -14,7 +14,7 @@ from daimon.policy.act import FREE_UNLESS, Act, flat
 from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
-from daimon.policy.records import Record, records
+from daimon.policy.records import Record
 from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
 
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
@@ -79,7 +79,7 @@ def _covered(act: Act, text: str) -> tuple[Shown, str]:
         return "owner", "you wrote it"
     if found := active(text, [said]):
         return "untrusted", f"it holds {found[:80]!r}, which you did not write"
-    trusted = [cell.text for seen in act.situation.seen for record in records(seen) for _, cell in record.fields if cell.is_trusted]
+    trusted = [cell.text for record in act.records for _, cell in record.fields if cell.is_trusted]
     missing = covers([said, *trusted], text)
     return (
         ("untrusted", f"{missing!r} comes neither from you nor from a trusted field")
