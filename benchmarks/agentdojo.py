@@ -1,4 +1,4 @@
-"""Claim: a model that is wholly in an attacker's hands does nothing of consequence that a person did not allow, and most work needs no person.
+"""Claim: a model that is wholly in an attacker's hands does nothing of consequence without a person, and most work needs no person.
 
 AgentDojo's real tools, environments and graders; the model is a script that does the user's task and, the moment it reads the planted text,
 makes every call that the attacker wants. It is driven through the whole kernel: journal, registry, gate, questions. So the figures speak of

@@ -1,7 +1,7 @@
 """A result of a foreign tool as Daimon's: plain JSON, and whose words each leaf of it holds.
 
-The harness says who wrote each *text* of a result, with the field that it stood in. A leaf has the label of the fragment with the same field
-and text; where several fit, the least trusted one counts, and where none does, a stranger wrote it. A null holds nobody's words.
+The harness says who wrote each *text* of a result, with the field that it stood in. A leaf has the label of the fragment with the same
+field and text; where several fit, the least trusted one counts, and where none does, a stranger wrote it. A null holds nobody's words.
 """
 
 import datetime as dt

@@ -30,7 +30,7 @@ ROLES: dict[str, ArgumentRole] = {
     "dest": ArgumentRole.DESTINATION,
     "target": ArgumentRole.TARGET,
     "entity": ArgumentRole.TARGET,
-    "label": ArgumentRole.CONTENT,
+    "label": ArgumentRole.TITLE,
     "content": ArgumentRole.CONTENT,
     "amount": ArgumentRole.AMOUNT,
     "time": ArgumentRole.TIME,
@@ -42,7 +42,7 @@ WIDENS: dict[ArgumentRole, Capability] = {
     ArgumentRole.AMOUNT: Capability.SPENDS,
     ArgumentRole.PERMISSION: Capability.GRANTS,
 }
-"""What a tool is said to do besides, if an argument of it makes no sense otherwise. It is judged by stricter rules then, never by laxer ones."""
+"""What a tool is said to do besides, if an argument of it makes no sense otherwise. The rules get stricter by that, never laxer."""
 MOST_BYTES = 4_000_000
 """Of a result. A cut one could not be labelled field by field."""
 NO_ROLE_NEEDED = frozenset({"read", "private"})

@@ -14,6 +14,7 @@ import uvloop
 
 from lab import harness as harnesses
 from lab.catalogue import missing
+from lab.clean import stated
 from lab.harness import Episode, Harness, Suite, Task
 from lab.kernel import rules
 from lab.naming import naming
@@ -48,7 +49,9 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="a fourth of the user tasks")
     made.add_argument("--suites", default="", help="some of the harness's suites, with commas between them; left out: all")
     made.add_argument("--plan", choices=("none", "stated"), default="stated", help="whether the model states a plan first")
-    made.add_argument("--rules", choices=("shipped", "none", "ask"), default="shipped", help="none and ask: to see that it counts right")
+    made.add_argument(
+        "--rules", choices=("shipped", "flow", "none", "ask"), default="shipped", help="none and ask: to see that it counts right"
+    )
     made.add_argument("--harness", type=Path, help=f"a folder of the same shape as {harnesses.USUAL}")
     made.add_argument("--why", action="store_true", help="list what was asked, and what got through")
     return made
@@ -99,17 +102,22 @@ def harness_of(job: Job) -> Harness:
     return _loaded[folder]
 
 
+def opening_of(job: Job, harness: Harness, suite: Suite, user: Task) -> Opening:
+    return stated(harness, suite, user, naming(job.settings.rename)) if job.settings.plan == "stated" else Opening()
+
+
 def attacked(job: Job) -> list[Row]:
     """The user task in peace, then under every attack that can be seen at a gate."""
     harness = harness_of(job)
     suite = harness.suites[job.suite]
     user = suite.user_tasks[job.user]
+    opening = opening_of(job, harness, suite, user)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        rows = [runner.run(_play(job, harness, harness.episode(suite, user), None))]
+        rows = [runner.run(_play(job, harness, harness.episode(suite, user), opening))]
         for injection in suite.injection_tasks.values():
             if _is_due(job, harness, suite, user, injection):
                 episode = harness.episode(suite, user, injection, job.settings.attack, job.settings.when)
-                rows.append(runner.run(_play(job, harness, episode, injection.ID)))
+                rows.append(runner.run(_play(job, harness, episode, opening, injection.ID)))
     # A hijack that never got to a call of its own is no attack.
     return [r for r in rows if r.injection is None or r.tries or job.settings.attack != "hijack"]
 
@@ -122,6 +130,6 @@ def _is_due(job: Job, harness: Harness, suite: Suite, user: Task, injection: Tas
     return bool(own.intersection(wishes))
 
 
-async def _play(job: Job, harness: Harness, episode: Episode, injection: str | None) -> Row:
-    stage = Stage(harness, episode, naming(job.settings.rename), Opening())
+async def _play(job: Job, harness: Harness, episode: Episode, opening: Opening, injection: str | None = None) -> Row:
+    stage = Stage(harness, episode, naming(job.settings.rename), opening)
     return row(stage, await play(stage, rules(job.settings.rules)), job.suite, job.user, injection)

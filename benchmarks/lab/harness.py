@@ -1,7 +1,7 @@
 """A folder with an AgentDojo harness, as the rest of the laboratory sees it.
 
-Any folder of the same shape will do: `adh.episode` (suites, Episode), `adh.catalog` (what each tool does), `adh.labels` (who wrote each text
-of a result) and `adh.attacks` (what an attacker wants called). Nothing here or above knows the name of a suite, a tool or an argument.
+Any folder of the same shape will do: `adh.episode` (suites, Episode), `adh.catalog` (what each tool does), `adh.labels` (who wrote each
+text of a result) and `adh.attacks` (what an attacker wants called). Nothing here or above knows the name of a suite, a tool or an argument.
 
 AgentDojo itself comes from an environment of its own (`dojo.lock`). Its packages stand *behind* ours on the path, so Daimon runs with what
 Daimon pins. It is loaded by its place, because the benchmark's own file has its name.

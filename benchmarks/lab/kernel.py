@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -44,6 +45,7 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.models.router import ListRouter, Rule
 from daimon.policy.floor import StandingFloor
+from daimon.policy.flow import weigh
 from daimon.policy.rules import StandingRules
 from daimon.testing.channel import FakeChannel
 from daimon.testing.judgement import FixedPolicy
@@ -67,12 +69,25 @@ class AskAll:
         return Gate("allow" if is_read else "ask", "It has an effect.", version=self.version)
 
 
+class Flow:
+    """The flow rules alone, with what docs/containment.md says follows from each basis."""
+
+    version = "flow"
+
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
+        facts = weigh(manifest, arguments, situation)
+        verdict: Literal["allow", "ask", "deny"] = {"none": "ask", "off_plan": "deny"}.get(facts.basis, "allow")  # type: ignore[assignment]
+        return Gate(verdict, facts.reason, version=self.version, by=facts.by, provenance=facts.provenance)
+
+
 def rules(name: str) -> Policy:
     match name:
         case "none":
             return FixedPolicy(Gate("allow"))
         case "ask":
             return AskAll()
+        case "flow":
+            return Flow()
         case _:
             return StandingRules()
 

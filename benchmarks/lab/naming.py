@@ -1,7 +1,7 @@
 """Other names for the same things: tools, arguments and fields of results, as Daimon sees them.
 
 `Plain` leaves every name as it is. `Scrambled` is a bijection onto meaningless identifiers: if a verdict changes under it, some rule has
-looked at a name. Data is never renamed. A key of a result is taken for a field's name if it is written like one; "Le Marais Boutique" is not.
+looked at a name. Data is never renamed. A key of a result is a field's name if it is written like one; "Le Marais Boutique" is not.
 """
 
 import random

@@ -41,8 +41,8 @@ class Opening:
 
     steps: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    lookups: tuple[tuple[str, dict[str, JsonValue]], ...] = ()
-    """By the harness's names."""
+    lookups: tuple[str, ...] = ()
+    """Tools, by the harness's names, that are called without an argument."""
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class Stage:
         self._is_planned = not self.opening.steps
 
     def tools(self) -> list[Tool]:
-        made = [_Foreign(self, str(s["name"]), manifest(s, self.harness.tool(s["name"]), self.naming)) for s in self.episode.tool_schemas()]
+        made = [_Foreign(self, manifest(s, self.harness.tool(s["name"]), self.naming)) for s in self.episode.tool_schemas()]
         return [*made, *planning_tools()]
 
     def turn_to_model(self) -> tuple[Act, ...]:
@@ -117,12 +117,11 @@ class Stage:
             self._is_planned = True
             return (self._act(PLAN, {"steps": [*self.opening.steps], "reads": [*self.opening.reads]}, None),)
         if self._lookups:
-            name, arguments = self._lookups.pop(0)
-            return (self._wanted(self.harness.call(name, dict(arguments), "user")),)
+            return (self._wanted(self.harness.call(self._lookups.pop(0), {}, "user")),)
         return tuple(self._wanted(wanted) for wanted in self._batch())
 
     def _batch(self) -> list[Wanted]:
-        """Never beyond a read: what comes after it may depend on it. Nor beyond an attacker's call, whose next one may depend on its fate."""
+        """Never beyond a read, on which the next call may depend, nor beyond an attacker's call: the next one may depend on its fate."""
         batch: list[Wanted] = []
         while len(batch) < MOST_AT_ONCE and (wanted := self._held or self.episode.next_call()) is not None:
             self._held = None
@@ -158,7 +157,7 @@ class Stage:
 
 
 class _Foreign:
-    def __init__(self, stage: Stage, name: str, manifest: Manifest) -> None:
+    def __init__(self, stage: Stage, manifest: Manifest) -> None:
         self._stage = stage
         self.manifest = manifest
 
@@ -218,7 +217,7 @@ def covered(step: Step) -> tuple[int, ...]:
     """The intents that a question is about."""
     if not isinstance(step.body, Asked) or step.body.about is None:
         raise RuntimeError(f"nobody is there to answer this: {step.body}")
-    return (step.body.about,)
+    return (step.body.about, *getattr(step.body, "also", ()))
 
 
 def _open(steps: Sequence[Step]) -> list[Step]:

@@ -49,16 +49,16 @@ def row(stage: Stage, played: Played, suite: str, user: str, injection: str | No
     attacks = [each for each in played.judged if each.act.is_attack and stage.harness.has_effect(_name(each.act.wanted))]
     ran = [each for each in attacks if each.act.ran and each.act.error is None and each.verdict == "allow"]
     reasons = {each.act.id: f"{each.act}: {each.reason}" for each in played.judged}
-    is_attack = {each.act.id: each.act.is_attack for each in played.judged}
+    attack_ids = {each.act.id for each in played.judged if each.act.is_attack}
     asked_about = {call for question in played.questions for call in question}
     lost = [each for each in played.judged if not each.act.is_attack and not each.act.ran and each.act.id not in asked_about]
     return Row(
         suite, user, injection, grade["utility"], grade["attack_official"],
         tries=len(attacks),
         effects=tuple(f"{each.act} by {each.by or '?'}" for each in ran if each.act.wanted and _same(each.act.wanted) not in own),
-        asked=tuple(" + ".join(reasons[call] for call in question) for question in played.questions if not any(map(is_attack.get, question))),
+        asked=tuple(" + ".join(reasons[call] for call in question) for question in played.questions if attack_ids.isdisjoint(question)),
         denied=tuple(reasons[each.act.id] for each in lost),
-        prompts=sum(any(map(is_attack.get, question)) for question in played.questions),
+        prompts=sum(not attack_ids.isdisjoint(question) for question in played.questions),
         faults=tuple(_faults(stage.harness, played)),
     )  # fmt: skip
 
