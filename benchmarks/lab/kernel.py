@@ -1,0 +1,146 @@
+"""A whole kernel in this process, on a journal on disk: the real loop, gate, registry and recovery, around a model that is given.
+
+`SHIPPED` is the one place that says under which rules the containment benchmarks run. The other two are there to show that those benchmarks
+count right: with no rules every attack gets through, with a question for every effect none does.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from daimon.abi.event import Address, Answer, Body, Event, Said
+from daimon.abi.ids import OWNER, EventId, Key, StepRef
+from daimon.abi.judgement import Gate, Situation
+from daimon.abi.label import owned
+from daimon.abi.message import Text
+from daimon.abi.model import Model
+from daimon.abi.ports import Policy
+from daimon.abi.step import Step
+from daimon.abi.tool import Capability, Manifest, Tool
+from daimon.abi.turn import Pins, State, Turn
+from daimon.context.assemble import Pager
+from daimon.gateway.inbox import Inbox
+from daimon.gateway.outbox import Postman
+from daimon.journal.sqlite import SqliteJournal
+from daimon.kernel.acting import Acting
+from daimon.kernel.budget import Budget
+from daimon.kernel.decide import Limits
+from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatcher import LocalDispatcher
+from daimon.kernel.estimate import Estimator
+from daimon.kernel.feed import Feed
+from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.record import Record
+from daimon.kernel.scheduler import Scheduler
+from daimon.kernel.thinking import Brain, Patience, Thinking
+from daimon.kernel.turn import Turns
+from daimon.machine.chance import SystemRandom
+from daimon.machine.clock import SystemClock
+from daimon.machine.ids import SortableIds
+from daimon.models.router import ListRouter, Rule
+from daimon.policy.floor import StandingFloor
+from daimon.policy.flow import weigh
+from daimon.policy.rules import StandingRules
+from daimon.testing.channel import FakeChannel
+from daimon.testing.judgement import FixedPolicy
+from daimon.tools.registry import Registry
+
+RESTING = (State.DONE, State.FAILED, State.PARKED)
+PATIENCE_S = 60.0
+POLL_S = 0.002
+ENDLESS = Limits(steps=100_000, errors=100_000)
+"""An attack that never gives up must not be saved by a limit of ours."""
+
+
+class AskAll:
+    """A person is asked about everything but reading what is the owner's."""
+
+    version = "ask-all"
+
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
+        reads = {Capability.READS_PRIVATE, Capability.PLANS}
+        is_read = bool(manifest.capabilities) and reads.issuperset(manifest.capabilities)
+        return Gate("allow" if is_read else "ask", "It has an effect.", version=self.version)
+
+
+class Flow:
+    """The flow rules alone, with what docs/containment.md says follows from each basis."""
+
+    version = "flow"
+
+    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
+        facts = weigh(manifest, arguments, situation)
+        verdict: Literal["allow", "ask", "deny"] = {"none": "ask", "off_plan": "deny"}.get(facts.basis, "allow")  # type: ignore[assignment]
+        return Gate(verdict, facts.reason, version=self.version, by=facts.by, provenance=facts.provenance)
+
+
+def rules(name: str) -> Policy:
+    match name:
+        case "none":
+            return FixedPolicy(Gate("allow"))
+        case "ask":
+            return AskAll()
+        case "flow":
+            return Flow()
+        case _:
+            return StandingRules()
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    journal: SqliteJournal
+    inbox: Inbox
+    ids: SortableIds
+    clock: SystemClock
+
+    async def say(self, text: str) -> Event:
+        return await self._send(Said((Text(text),)), None)
+
+    async def answer(self, to: StepRef, choice: str) -> None:
+        await self._send(Answer(choice), to)
+
+    async def rested(self, event: Event) -> tuple[Turn, tuple[Step, ...]]:
+        """The turn of this event, done or parked, and its steps."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                turn = await self.journal.turn_of(event.id)
+                if turn is not None and turn.state in RESTING:
+                    return turn, await self.journal.steps(turn.id)
+                await asyncio.sleep(POLL_S)
+
+    async def _send(self, body: Body, resolves: StepRef | None) -> Event:
+        now, name = self.clock.now(), self.ids.new("e")
+        event = Event(
+            id=EventId(name), source="lab", key=Key(name), conversation="main", principal=OWNER, body=body, label=owned("lab"),
+            occurred_at=now, received_at=now, reply_to=Address("fake", "main"), resolves=resolves,
+        )  # fmt: skip
+        return (await self.inbox.accept(event))[0]
+
+
+@asynccontextmanager
+async def opened(place: Path, model: Model, tools: Iterable[Tool], policy: Policy) -> AsyncIterator[House]:
+    clock, feed = SystemClock(), Feed()
+    ids = SortableIds(clock, SystemRandom())
+    journal = await SqliteJournal.open(place / "journal.db", clock, ids)
+    dispatch = Dispatch(Registry(tools), StandingFloor(), policy, LocalLimiter(clock), clock)
+    router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
+    brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
+    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())
+    turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait")
+    scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
+    inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
+    postman = Postman(journal, (FakeChannel(),), feed, clock)
+    tasks = [asyncio.ensure_future(scheduler.serve(1)), asyncio.ensure_future(postman.serve())]
+    try:
+        yield House(journal, inbox, ids, clock)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await journal.close()
