@@ -30,7 +30,7 @@ from daimon.abi.fields import Scalar, leaves
 from daimon.abi.judgement import Seen
 from daimon.abi.source import parse, tools_in
 from daimon.abi.tool import ArgumentRole
-from daimon.policy.records import records
+from daimon.policy.records import apart
 from lab.request import Asked
 from lab.selectors import Selectors, quoted
 
@@ -144,7 +144,7 @@ class _Thought:
     def _occurs(self, value: Scalar) -> bool:
         """Somewhere in what others wrote and was read before."""
         sought = str(value).casefold()
-        cells = (cell for seen in self.need.before for record in records(seen) for _, cell in record.fields)
+        cells = (cell for seen in self.need.before for record in apart(seen) for _, cell in record.fields)
         return any(sought in cell.text.casefold() for cell in cells if not cell.is_trusted)
 
     def _text(self, value: Scalar, chosen: Selectors) -> str:

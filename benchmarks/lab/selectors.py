@@ -21,7 +21,7 @@ from daimon.abi.judgement import Seen, Situation
 from daimon.abi.plan import Plan
 from daimon.abi.tool import Call
 from daimon.policy.licence import equal, fit
-from daimon.policy.records import Cell, Record, records
+from daimon.policy.records import Cell, Record, apart
 from lab.request import Asked
 
 SHORTEST_NAME = 4
@@ -77,7 +77,7 @@ class Selectors:
     def link(self, url: str) -> str | None:
         """The one web address in a field of a record that the request points to."""
         for seen in self.seen:
-            for record in records(seen):
+            for record in apart(seen):
                 for name, cell in record.fields:
                     if name.isidentifier() and url.casefold() in cell.text.casefold():
                         field = Field(seen, record, name, cell)
@@ -110,14 +110,14 @@ class Selectors:
         yield [field for field in numeric if not self._is_key(field)]
 
     def _is_key(self, field: Field) -> bool:
-        values = [cell.value for record in records(field.seen) for cell in record.of(field.name)]
+        values = [cell.value for record in apart(field.seen) for cell in record.of(field.name)]
         return len(values) > 1 and len(set(values)) == len(values) and all(isinstance(value, int) for value in values)
 
     def _first(self, tried: Iterable[str], value: JsonValue) -> str | None:
         return next((source for source in itertools.islice(dict.fromkeys(tried), MOST_TRIED) if self.fits(source, value)), None)
 
     def _fields(self) -> list[Field]:
-        found = [Field(seen, record, name, cell) for seen in self.seen for record in records(seen) for name, cell in record.fields]
+        found = [Field(seen, record, name, cell) for seen in self.seen for record in apart(seen) for name, cell in record.fields]
         trusted = [field for field in found if field.cell.is_trusted and field.cell.value is not None]
         return sorted(trusted, key=lambda field: field.name != self.name)
 

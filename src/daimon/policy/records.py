@@ -75,7 +75,7 @@ def readings(situation: Situation) -> tuple[Reading, ...]:
             if is_clean
             else frozenset(text for text in _texts(seen.arguments) if text not in known and not says(situation.said, text))
         )
-        reading = Reading(seen, _records(seen, echoes))
+        reading = Reading(seen, apart(seen, echoes))
         found.append(reading)
         known |= {name for record in reading.records for _, cell in record.fields if cell.is_trusted for name in _names(cell.text)}
         is_clean = is_clean and seen.label.is_trusted
@@ -101,7 +101,7 @@ def _texts(arguments: JsonValue) -> list[str]:
 
 
 @lru_cache(256)
-def _records(seen: Seen, echoes: frozenset[str]) -> tuple[Record, ...]:
+def apart(seen: Seen, echoes: frozenset[str] = frozenset()) -> tuple[Record, ...]:
     """A result never changes, so it is taken apart once."""
     found = tuple(_walk(seen, seen.data, ()))
     return (
