@@ -4,7 +4,7 @@ A file that is broken opens nothing. While running, what was in force stays in f
 used, and if there is none, the policies of the package alone. Either way the owner is told, until the files are whole.
 """
 
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 
 from daimon import config
@@ -14,64 +14,70 @@ from daimon.abi.ids import SELF, AgentId
 from daimon.abi.tool import Manifest
 from daimon.machine import policies
 from daimon.machine.home import Home
+from daimon.machine.policies import Texts as Texts
+from daimon.machine.policies import tests_in as tests_in
+from daimon.machine.policies import texts_in as texts_in
+from daimon.machine.policies import texts_of as texts_of
 from daimon.policy.agents import ASSISTANT, READER, Agents, Terms
 from daimon.policy.rules import Rules
 from daimon.policy.source import Source
 
 _PACKAGE = Path(package.__file__).parent
-SHIPPED = "default.cedar"
+SHIPPED, SHIPPED_TESTS = "default.cedar", "default_tests.toml"
+MEND = "mend the file and run `daimon reload`"
 
 
-@dataclass(slots=True)
 class Law:
-    home: Home
-    rules: Rules = field(init=False)
-    warnings: tuple[str, ...] = ()
+    """What is in force while a gateway runs."""
 
-    def __post_init__(self) -> None:
-        try:
-            self.rules = self.reread()
-        except Misconfigured:
-            self.rules, held = self._fallback()
-            self.warnings = (f"{self.warnings[0]}\n{held}",)
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.rules, self.warnings = in_force(home)
+        if not self.warnings:
+            policies.keep(home, texts_in(home))
 
     def reread(self) -> Rules:
         """The rules as the files say now, checked. Raises Misconfigured, and then the owner is warned until it is mended."""
         try:
-            texts = policies.read(self.home)
-            found = rules_of(texts)
-            if texts:
-                found.check()
-            policies.keep(self.home, texts)
+            texts = texts_in(self._home)
+            self.rules = _checked(texts)
+            policies.keep(self._home, texts)
         except Misconfigured as broken:
-            self.warnings = (str(broken),)
+            self.warnings = (f"{broken}\nthe policies of before stay in force; {MEND}",)
             raise
         self.warnings = ()
-        return found
-
-    def _fallback(self) -> tuple[Rules, str]:
-        texts = policies.kept(self.home)
-        try:
-            if texts:
-                (found := rules_of(texts)).check()
-                return found, "the policies as they last were without fault are in force; mend the file and run `daimon reload`"
-        except Misconfigured:
-            pass
-        return rules_of({}), "only the policies that come with Daimon are in force; mend the file and run `daimon reload`"
+        return self.rules
 
 
-def schema() -> str:
-    return (_PACKAGE / "default.cedarschema").read_text(encoding="utf-8")
+def in_force(home: Home) -> tuple[Rules, tuple[str, ...]]:
+    """What counts at a start, and what the owner is to be told of it. Writes nothing."""
+    try:
+        return _checked(texts_in(home)), ()
+    except Misconfigured as broken:
+        told = str(broken)
+    with suppress(Misconfigured):
+        if texts := policies.kept(home):
+            return _checked(texts), (f"{told}\nthe policies as they last were without fault are in force; {MEND}",)
+    return rules_of({}), (f"{told}\nonly the policies that come with Daimon are in force; {MEND}",)
 
 
-def rules_of(texts: policies.Texts) -> Rules:
+def _checked(texts: Texts) -> Rules:
+    """Those of the package are checked before they are shipped: without files of the owner the engine is not even loaded."""
+    found = rules_of(texts)
+    if texts:
+        found.check()
+    return found
+
+
+def rules_of(texts: Texts) -> Rules:
     """Those of the package, and these."""
     shipped = Source(SHIPPED, (_PACKAGE / SHIPPED).read_text(encoding="utf-8"))
-    return Rules(schema(), (shipped, *(Source(name, text) for name, text in texts.items())))
+    schema = (_PACKAGE / "default.cedarschema").read_text(encoding="utf-8")
+    return Rules(schema, (shipped, *(Source(name, text) for name, text in texts.items())))
 
 
 def shipped_tests() -> str:
-    return (_PACKAGE / "default_tests.toml").read_text(encoding="utf-8")
+    return (_PACKAGE / SHIPPED_TESTS).read_text(encoding="utf-8")
 
 
 def agents_of(settings: config.Settings, manifests: tuple[Manifest, ...]) -> Agents:

@@ -1,9 +1,9 @@
 """Questions to people: asked, answered, expired, ignored.
 
 A question goes out through the outbox and the turn parks. An answer is an event that resolves the question's step. It counts
-once, and only from the owner or from whom the turn serves (about money and permission, from the owner alone); any other is recorded as received
-and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was about money, the turn
-looks whether there is some by now.
+once, and only from the owner or from whom the turn serves (about money and permission, from the owner alone); any other is
+recorded as received and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was
+about money, the turn looks whether there is some by now.
 """
 
 from daimon.abi.event import Address, Answer, Event, Fired, Late

@@ -20,12 +20,12 @@ _TEXTS = TypeAdapter(Texts)
 MOST_BYTES = 1_000_000
 
 
-def read(home: Home) -> Texts:
+def texts_in(home: Home) -> Texts:
     """Raises Misconfigured for a file that cannot be read."""
     return texts_of(sorted(home.policies.glob("*.cedar")))
 
 
-def tests(home: Home) -> Texts:
+def tests_in(home: Home) -> Texts:
     return texts_of(sorted((home.policies / "tests").glob("*.toml")))
 
 

@@ -54,7 +54,7 @@ class Rules:
         self._sources = tuple(sources)
         self._engines: OrderedDict[tuple[Grant, ...], Engine] = OrderedDict()
         self._entities: OrderedDict[tuple[object, ...], Entities] = OrderedDict()
-        self.version = fingerprint(list[str], [schema, *(text for source in self._sources for text in (source.name, source.text))])[:12]
+        self.version = fingerprint(list[str], [schema, *(source.text for source in self._sources)])[:12]
 
     @cached_property
     def statements(self) -> "tuple[Statement, ...]":
