@@ -12,13 +12,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from daimon import __version__, config, extension
+from daimon import __version__, config, extension, law
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Event
 from daimon.abi.ids import HOME_SPACE
 from daimon.abi.money import Account
+from daimon.abi.ports import Notes, Timers
+from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
 from daimon.gateway import unix
@@ -50,13 +53,13 @@ from daimon.machine.ids import SortableIds
 from daimon.memory.notebook import Notebook
 from daimon.mind import Mind
 from daimon.policy.floor import StandingFloor
-from daimon.policy.rules import StandingRules
+from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
-from daimon.tools.status import status_tools
+from daimon.tools.status import Counter, status_tools
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
@@ -93,13 +96,12 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         ids.go_on_after(await journal.newest())
         notebook, warnings = await Notebook.open(home.memory, journal)
         stack.push_async_callback(notebook.close)
-        zone = str(config.zone(settings))
-        registry = Registry(
-            (*clock_tools(zone), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *status_tools(journal), *kit.tools)
-        )
+        registry = _registry(settings, kit, notebook, journal, journal)
         mind = Mind(home, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
-        dispatch = Dispatch(registry, StandingFloor(), rules := StandingRules(), LocalLimiter(clock), clock)
+        laws = law.Law(home)
+        judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
+        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock)
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens)
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
@@ -107,7 +109,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         dispatcher = LocalDispatcher(clock)
 
         def pins() -> Pins:
-            return Pins(mind.pin, rules.version, fingerprint(str, system), registry.hash, mind.name)
+            return Pins(mind.pin, judge.version, fingerprint(str, system), registry.hash, mind.name)
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, journal, scheduler, clock, ids, settings.gateway.max_event_bytes)
@@ -121,13 +123,15 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            return Status(*here, count, depth, journal.commits, tuple(warnings), balances)
+            return Status(*here, count, depth, journal.commits, (*warnings, *laws.warnings), balances)
 
         async def reload() -> Reloaded:
+            rules = laws.reread()
             restart = mind.change(settings_of(home))
+            judge.change(rules, law.agents_of(mind.settings, registry.manifests()))
             await journal.reconsider(mind.brain.budget.limits, ())
             scheduler.poke()
-            return Reloaded(mind.settings.model.use, restart)
+            return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts, mind.warm))
@@ -151,6 +155,17 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             await scheduler.drain(settings.kernel.drain_s)
             for task in work[:2]:
                 task.cancel()
+
+
+def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, timers: Timers, counter: Counter) -> Registry:
+    zone = str(config.zone(settings))
+    return Registry((*clock_tools(zone), *notes_tools(notes), *reminder_tools(timers), *people_tools(), *status_tools(counter), *kit.tools))
+
+
+def manifests(settings: config.Settings) -> tuple[Manifest, ...]:
+    """Of all tools that a start with these settings would have, to look at."""
+    nobody: Any = None  # a manifest is made without whoever serves its calls
+    return _registry(settings, extension.load(settings.extensions), nobody, nobody, nobody).manifests()
 
 
 def _system(settings: config.Settings) -> str:

@@ -212,6 +212,18 @@ class Context(_Branch):
     """Words of the owner's own for every prompt."""
 
 
+class Agent(_Branch):
+    """An agent of `[agents]`. The built-in one is called `daimon`."""
+
+    role: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = None
+    """What the policies call `Role`. Left out: `assistant` for `daimon`, `reader` for every other."""
+    tools: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ("*",)
+    """The tools that it holds, by name, with * and ?."""
+    may_hold_all: bool = False
+    """It may read what is private, read what strangers wrote, and act, without each act being asked."""
+    description: str = ""
+
+
 class Settings(_Branch):
     owner: Owner = Owner()
     gateway: Gateway = Gateway()
@@ -220,6 +232,8 @@ class Settings(_Branch):
     """By the names that you give them."""
     routes: tuple[Route, ...] = ()
     budget: Budget = Budget()
+    agents: dict[str, Agent] = {}
+    """By name."""
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     context: Context = Context()

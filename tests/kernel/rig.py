@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import OWNER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
@@ -34,12 +34,14 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Newer, Turns
+from daimon.law import rules_of
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.models.router import ListRouter, Rule
+from daimon.policy.agents import READER, Agents, Terms
 from daimon.policy.floor import StandingFloor
-from daimon.policy.rules import StandingRules
+from daimon.policy.judge import Judge
 from daimon.testing.channel import FakeChannel
 from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
@@ -174,13 +176,16 @@ async def kernel(
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
+    terms: Terms = Terms(READER),  # noqa: B008 - frozen; a reader asks before every act, whatever led to it
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
-    dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
+    registry = Registry(tools)
+    judge = Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
+    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock)
     pager = Pager(journal, "You are a test.", 32_000)
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())

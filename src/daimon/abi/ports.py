@@ -15,7 +15,7 @@ from typing import Literal, NewType, Protocol
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Erased, Event, Said
-from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.ids import AgentId, BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
@@ -459,6 +459,10 @@ class Policy(Protocol):
 
     def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
         """May this happen? Pure: same question, same answer."""
+        ...
+
+    def holds(self, agent: AgentId, tool: str) -> bool:
+        """Is this one of the agent's tools? What it does not hold it is neither shown nor given."""
         ...
 
 

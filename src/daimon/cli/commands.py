@@ -108,8 +108,15 @@ def answer(
     act.answer(home, to, choice, text, as_json)
 
 
+def agents(home: Home = None, as_json: Json = False) -> None:
+    """Show the agents: their role, their tools, and what follows from them."""
+    from daimon.cli import agents as shown
+
+    shown.show(home, as_json)
+
+
 def reload(home: Home = None, as_json: Json = False) -> None:
-    """Let the running gateway read the settings of models, routes and budget again."""
+    """Let the running gateway read policies, agents, models, routes and budget again."""
     from daimon.cli import act
 
     act.reload(home, as_json)
@@ -172,6 +179,6 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config, reload)
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config, agents, reload)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

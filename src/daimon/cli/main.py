@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, model, options
+from daimon.cli import commands, dev, exits, failures, model, options, policy
 
 app = typer.Typer(
     name="daimon",
@@ -24,6 +24,7 @@ for passing_on in commands.PASSING_ON:
     app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(passing_on)
 app.add_typer(dev.app, name="dev")
 app.add_typer(model.app, name="model")
+app.add_typer(policy.app, name="policy")
 
 
 def _version(asked: bool) -> None:

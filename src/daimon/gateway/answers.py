@@ -61,6 +61,8 @@ class Reloaded:
     """The models that answer now."""
     restart: tuple[str, ...]
     """Sections that have changed and take effect only at the next start."""
+    policy: str = ""
+    """The version of the policies that are in force now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@
     POST /v1/blobs               store a value, for a message to name; the body is its bytes
     GET  /v1/blobs/HASH          a stored value, such as the exact request of a model call
     GET  /v1/costs               what models cost; ?by (day, month, job, agent, model, conversation, turn) ?since ?until (days)
-    POST /v1/reload              read the settings of models, routes and budget again
+    POST /v1/reload              read policies and the settings of agents, models, routes and budget again
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/status              how it is
     GET  /healthz                200 while it runs; needs no token

@@ -1,9 +1,9 @@
 """Questions to people: asked, answered, expired, ignored.
 
 A question goes out through the outbox and the turn parks. An answer is an event that resolves the question's step. It counts
-once, and only from the owner or from whom the turn serves (about money, from the owner alone); any other is recorded as received
-and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was about money, the turn
-looks whether there is some by now.
+once, and only from the owner or from whom the turn serves (about money and permission, from the owner alone); any other is
+recorded as received and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was
+about money, the turn looks whether there is some by now.
 """
 
 from daimon.abi.event import Address, Answer, Event, Fired, Late
@@ -15,6 +15,8 @@ from daimon.kernel import budget, dispatch
 from daimon.kernel.budget import ALLOW
 from daimon.kernel.log import Log
 
+OWNERS = frozenset({"money", "authorise"})
+"""Questions that only the owner may answer, whomever the turn serves."""
 OWNERS_DESK = Address("local", "owner")
 """Where questions go when nobody's words caused the turn."""
 
@@ -100,14 +102,14 @@ def _said(question: Question, event: Event) -> tuple[str, str]:
 
 
 def _may_answer(log: Log, event: Event, asked: Asked | None) -> bool:
-    """The owner, or whom the turn serves; about money, the owner alone."""
-    is_about_money = asked is not None and asked.question.type == "money"
-    return not isinstance(event.body, Answer) or event.principal in ((OWNER,) if is_about_money else (OWNER, log.claim.turn.principal))
+    """The owner, or whom the turn serves; about money and permission, the owner alone."""
+    is_owners = asked is not None and asked.question.type in OWNERS
+    return not isinstance(event.body, Answer) or event.principal in ((OWNER,) if is_owners else (OWNER, log.claim.turn.principal))
 
 
 def _send(log: Log, question: Question, n: int) -> Send:
     ref = StepRef(log.claim.turn.id, n)
     options = f" [{' / '.join(question.options)}]" if question.options else ""
     text = f"{question.text}{options}\n(answer with: daimon answer {ref} …)"
-    to_owner = question.type == "money" and log.claim.turn.principal != OWNER
+    to_owner = question.type in OWNERS and log.claim.turn.principal != OWNER
     return Send(OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK, (Text(text),))

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, ToolFailed
-from daimon.abi.ids import OWNER
+from daimon.abi.ids import OWNER, AgentId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Text, ToolCall, ToolResult
@@ -70,6 +70,9 @@ class Dispatch:
 
     def known(self) -> dict[str, Manifest]:
         return {manifest.name: manifest for manifest in self.tools.manifests()}
+
+    def held_by(self, agent: AgentId) -> tuple[Manifest, ...]:
+        return tuple(manifest for manifest in self.tools.manifests() if self.policy.holds(agent, manifest.name))
 
     def admit(self, asked: ToolCall, situation: Situation) -> Intended:
         call = situation.call

@@ -84,7 +84,7 @@ class Thinking:
         scene = log.progress.scene()
         background = await running.unless_stopped(self.context.prepare(scene))
         log.progress.heard = background.events
-        prompt = self.context.assemble(scene, background, self.dispatch.tools.manifests())
+        prompt = self.context.assemble(scene, background, self.dispatch.held_by(scene.agent))
         choice = await running.unless_stopped(self._choose(log, prompt))
         asked = None if choice is None else await self._paid(log, choice, prompt)
         if asked is None:

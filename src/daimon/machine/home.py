@@ -6,6 +6,7 @@ kill.
 
     daimon.toml   settings        journal.db   the truth            memory.db   rebuilt from it
     keys.toml     for providers   token        for TCP calls        daimon.sock for the owner
+    policy/       the owner's      policy.good.json   as they last read without fault
     lock          held while running
 """
 
@@ -24,6 +25,8 @@ class Home:
         self.config = path / "daimon.toml"
         self.keys = path / "keys.toml"
         self.journal = path / "journal.db"
+        self.policies = path / "policy"
+        self.good_policies = path / "policy.good.json"
         self.memory = path / "memory.db"
         self.socket = path / "daimon.sock"
         self._lock = path / "lock"

@@ -2,6 +2,7 @@
 
 from pydantic import JsonValue
 
+from daimon.abi.ids import AgentId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.ports import Granted, WaitFor
 from daimon.abi.tool import Manifest
@@ -19,6 +20,9 @@ class FixedPolicy:
     def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
         self.asked.append((manifest, arguments, situation))
         return self._gate
+
+    def holds(self, agent: AgentId, tool: str) -> bool:
+        return True
 
 
 class FixedLimiter:
