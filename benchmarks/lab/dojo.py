@@ -16,7 +16,6 @@ from lab import harness as harnesses
 from lab.catalogue import missing
 from lab.clean import stated
 from lab.harness import Episode, Harness, Suite, Task
-from lab.kernel import rules
 from lab.naming import naming
 from lab.player import Opening, Stage, play
 from lab.tally import Row, row
@@ -132,4 +131,4 @@ def _is_due(job: Job, harness: Harness, suite: Suite, user: Task, injection: Tas
 
 async def _play(job: Job, harness: Harness, episode: Episode, opening: Opening, injection: str | None = None) -> Row:
     stage = Stage(harness, episode, naming(job.settings.rename), opening)
-    return row(stage, await play(stage, rules(job.settings.rules)), job.suite, job.user, injection)
+    return row(stage, await play(stage, job.settings.rules), job.suite, job.user, injection)

@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Literal
 
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said
-from daimon.abi.ids import OWNER, EventId, Key, StepRef
+from daimon.abi.ids import OWNER, SELF, AgentId, EventId, Key, StepRef
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import owned
 from daimon.abi.message import Text
@@ -40,13 +39,14 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Turns
+from daimon.law import rules_of
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.models.router import ListRouter, Rule
+from daimon.policy.agents import ASSISTANT, Agents, Terms
 from daimon.policy.floor import StandingFloor
-from daimon.policy.flow import weigh
-from daimon.policy.rules import StandingRules
+from daimon.policy.judge import Judge
 from daimon.testing.channel import FakeChannel
 from daimon.testing.judgement import FixedPolicy
 from daimon.tools.registry import Registry
@@ -63,33 +63,27 @@ class AskAll:
 
     version = "ask-all"
 
+    def holds(self, agent: AgentId, tool: str) -> bool:
+        return True
+
     def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
         reads = {Capability.READS_PRIVATE, Capability.PLANS}
         is_read = bool(manifest.capabilities) and reads.issuperset(manifest.capabilities)
         return Gate("allow" if is_read else "ask", "It has an effect.", version=self.version)
 
 
-class Flow:
-    """The flow rules alone, with what docs/containment.md says follows from each basis."""
-
-    version = "flow"
-
-    def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
-        facts = weigh(manifest, arguments, situation)
-        verdict: Literal["allow", "ask", "deny"] = {"none": "ask", "off_plan": "deny"}.get(facts.basis, "allow")  # type: ignore[assignment]
-        return Gate(verdict, facts.reason, version=self.version, by=facts.by, provenance=facts.provenance)
+OWNERS_TERMS = {SELF: Terms(ASSISTANT, may_hold_all=True)}
+"""The owner let this agent have private data, the outside world and acting together: that is what is to be measured."""
 
 
-def rules(name: str) -> Policy:
+def rules(name: str, manifests: Iterable[Manifest]) -> Policy:
     match name:
         case "none":
             return FixedPolicy(Gate("allow"))
         case "ask":
             return AskAll()
-        case "flow":
-            return Flow()
         case _:
-            return StandingRules()
+            return Judge(rules_of({}), Agents(OWNERS_TERMS, manifests))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +118,12 @@ class House:
 
 
 @asynccontextmanager
-async def opened(place: Path, model: Model, tools: Iterable[Tool], policy: Policy) -> AsyncIterator[House]:
+async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -> AsyncIterator[House]:
     clock, feed = SystemClock(), Feed()
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
-    dispatch = Dispatch(Registry(tools), StandingFloor(), policy, LocalLimiter(clock), clock)
+    registry = Registry(tools)
+    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
     thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())

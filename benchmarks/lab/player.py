@@ -19,7 +19,6 @@ from daimon.abi.errors import ToolFailed
 from daimon.abi.ids import StepRef
 from daimon.abi.message import Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request, Unmetered
-from daimon.abi.ports import Policy
 from daimon.abi.step import Answered, Asked, Happened, Intended, Step
 from daimon.abi.tool import Call, Manifest, Pending, Result, Tool
 from daimon.abi.turn import State
@@ -184,9 +183,9 @@ class _Actor(Unmetered):
             yield Reply((Text("done"),), self.name)
 
 
-async def play(stage: Stage, policy: Policy) -> Played:
+async def play(stage: Stage, under: str) -> Played:
     with tempfile.TemporaryDirectory(prefix="daimon-dojo-") as place:
-        async with opened(Path(place), _Actor(stage), stage.tools(), policy) as house:
+        async with opened(Path(place), _Actor(stage), stage.tools(), under) as house:
             steps = await _served(house, stage)
     return _read(stage, steps)
 
