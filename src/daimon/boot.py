@@ -57,6 +57,7 @@ from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
+from daimon.tools.planning import planning_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
 from daimon.tools.status import Counter, status_tools
@@ -159,7 +160,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
 def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, timers: Timers, counter: Counter) -> Registry:
     zone = str(config.zone(settings))
-    return Registry((*clock_tools(zone), *notes_tools(notes), *reminder_tools(timers), *people_tools(), *status_tools(counter), *kit.tools))
+    own = (*clock_tools(zone), *notes_tools(notes), *reminder_tools(timers), *people_tools(), *status_tools(counter))
+    is_needed = any(
+        tool.manifest.is_consequential for tool in kit.tools
+    )  # without one there is nothing to plan, and no word of it in prompts
+    return Registry((*own, *(planning_tools() if is_needed else ()), *kit.tools))
 
 
 def manifests(settings: config.Settings) -> tuple[Manifest, ...]:

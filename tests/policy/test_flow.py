@@ -99,6 +99,11 @@ def test_what_the_owner_did_not_write_is_not_shown(called: Manifest, arguments: 
     assert basis(called, arguments, REFUND, PAYMENTS) == "none"
 
 
+def test_a_call_in_which_nothing_is_the_owners_is_not_shown() -> None:
+    assert basis(ERASE, {}, REFUND, PAYMENTS) == "none"
+    assert basis(EVENT, {"text": "anything", "people": []}, REFUND, PAYMENTS) == "none"
+
+
 def test_the_same_act_is_shown_once() -> None:
     arguments: Arguments = {"to": "GB29NWBK", "amount": 10.0, "subject": "Refund"}
     made = (Made(18, "pay", arguments | {"subject": "again"}, "words"),)

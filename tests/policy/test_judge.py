@@ -21,7 +21,7 @@ def test_an_assistant_acts_where_the_owner_alone_led_to_it() -> None:
 def test_after_a_strangers_words_the_same_call_is_asked_with_a_reason() -> None:
     gate = judge(SEND).judge(SEND, {}, situation(STRANGE))
     assert (gate.verdict, gate.rules) == ("ask", ("ask.unshown",))
-    assert gate.reason == "It sends. What led to it holds words of others: stranger@web:example.org."
+    assert gate.reason == "It sends. Nothing in it is shown to be what you asked for."
 
 
 def test_harmless_calls_go_on_after_a_strangers_words() -> None:

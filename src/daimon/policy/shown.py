@@ -28,6 +28,8 @@ def by_words(act: Act) -> Facts:
     wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
     if wrong is not None:
         return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
+    if all(each.shown == "own" for each in shown):
+        return Facts(basis="none", reason="Nothing in it is shown to be what you asked for.", provenance=shown)
     key = _key(act, act.given)
     if any(
         made.tool == act.manifest.name and isinstance(made.arguments, dict) and _key(act, made.arguments) == key

@@ -15,7 +15,7 @@ from daimon.abi.source import parse_call
 from daimon.abi.tool import Call, Capability, Effect, Result, ResultLabel, StatePlan, Tool
 from daimon.tools.schema import tool
 
-_Steps = Annotated[list[Annotated[str, Field(min_length=3, max_length=8_000)]], Field(min_length=1, max_length=32)]
+_Steps = Annotated[list[Annotated[str, Field(min_length=3, max_length=8_000)]], Field(max_length=32)]
 _Reads = Annotated[list[Annotated[str, Field(min_length=3, max_length=2_000)]], Field(max_length=64)]
 
 
@@ -25,8 +25,9 @@ def planning_tools() -> tuple[Tool, ...]:
         call: Call,
         steps: Annotated[
             _Steps,
-            "Each call that sends, spends, deletes or grants, as tool(argument=source, …). A source is a literal from the request "
-            "('bob@x.org', 12.5), a field of what another tool will return (seen('payments', sender='X').amount, one_of(seen('hotels'))), "
+            "Each call that sends, spends, deletes or grants, as tool(argument=source, …); none if the request needs none. A source is a "
+            "literal from the request ('bob@x.org', 12.5), a field of what another tool will return (seen('payments', sender='X').amount, "
+            "one_of(seen('hotels'))), "
             "arithmetic or + on these, own() for text that you will write, or ask('why') for what only others' words can tell.",
         ],
         reads: Annotated[_Reads | None, "The reads whose content that text may carry: tool(argument='value'), or tool() for any."] = None,
