@@ -20,6 +20,10 @@ from lab.world import Remote
 
 REST_S = 60.0
 POLL_S = 0.01
+POLICY = """@id("lab.gated")
+@says("This tool is always asked for.")
+forbid (principal, action == Action::"act", resource == Tool::"gated_effect");
+"""
 SETTINGS = """extensions = ["lab.extension"]
 model.use = "scripted"
 """
@@ -29,6 +33,8 @@ class Subject:
     def __init__(self, home: Path, world: Remote, chance: random.Random, faults: tuple[str, ...] = ("fuse",), settings: str = "") -> None:
         home.mkdir(mode=0o700, exist_ok=True)
         (home / "daimon.toml").write_text(SETTINGS + settings)
+        (home / "policy").mkdir(exist_ok=True)
+        (home / "policy" / "lab.cedar").write_text(POLICY)
         self.home = home
         self.world = world
         self.fuse = Fuse(self._dial("fuse"))

@@ -14,7 +14,7 @@ from daimon.abi.message import File, Image
 from daimon.cli import attach
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
-LIVELY = 'extensions = ["lively"]\n[model]\nuse = "lively"\n'
+LIVELY = 'extensions = ["lively"]\n[model]\nuse = "lively"\n[agents.daimon]\nrole = "reader"\n'
 
 
 @pytest.fixture(autouse=True)

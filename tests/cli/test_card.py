@@ -6,7 +6,7 @@ import pytest
 from tests.cli.processes import DEADLINE_S, Daimon
 from tests.cli.pseudo import Terminal, sitting_at
 
-LIVELY = 'extensions = ["lively"]\n[model]\nuse = "lively"\n'
+LIVELY = 'extensions = ["lively"]\n[model]\nuse = "lively"\n[agents.daimon]\nrole = "reader"\n'
 
 
 def shown(terminal: Terminal, text: str) -> list[str]:
@@ -67,11 +67,10 @@ def test_where_there_is_no_room_for_cards_there_are_lines(lively: Daimon, kind: 
 
 def test_a_call_that_needs_a_yes_says_that_it_waits(lively: Daimon) -> None:
     with sitting_at(lively, kind="xterm-256color") as terminal:
-        assert shown(terminal, "buy") == [
-            '  ╭ buy · what="teapot"',
-            "  │ waits for your permission",
-            "May I call buy? It spends. [deny / allow]",
-        ]
+        card, waits, *question = shown(terminal, "buy")
+        assert (card, waits) == ('  ╭ buy · what="teapot"', "  │ waits for your permission")
+        assert " ".join(question).startswith("May I call buy? It spends. Only an assistant")
+        assert question[-1].endswith("[deny / allow]")
         assert shown(terminal, "allow")[:2] == ["  ╰ buy · ok · one teapot bought", "Done. "]
         shown(terminal, "buy")
         assert shown(terminal, "deny")[0].startswith("  ╰ buy · refused · ")

@@ -20,7 +20,7 @@ def test_an_assistant_acts_where_the_owner_alone_led_to_it() -> None:
 
 def test_after_a_strangers_words_the_same_call_is_asked_with_a_reason() -> None:
     gate = judge(SEND).judge(SEND, {}, situation(STRANGE))
-    assert (gate.verdict, gate.rules) == ("ask", ("ask.unshown",))
+    assert (gate.verdict, gate.rules) == ("ask", ("ask.unshown", "otherwise"))
     assert gate.reason == "It sends. Nothing in it is shown to be what you asked for."
 
 
@@ -45,7 +45,7 @@ def test_a_tool_that_the_agent_does_not_hold_is_not_called() -> None:
 
 def test_all_three_together_are_asked_until_the_owner_allows_them() -> None:
     gate = judge(SEND, READ, RECALL).judge(SEND, {}, situation())
-    assert (gate.verdict, gate.rules, gate.by) == ("ask", ("ask.all_three",), "clean")
+    assert (gate.verdict, gate.rules, gate.by) == ("ask", ("ask.all_three", "otherwise"), "clean")
     assert gate.reason.startswith("It sends. The agent can read what is private")
     assert judge(SEND, READ, RECALL, may_hold_all=True).judge(SEND, {}, situation()).verdict == "allow"
     assert judge(SEND, READ, RECALL, tools=("send", "read")).judge(SEND, {}, situation()).verdict == "allow"
