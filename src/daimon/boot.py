@@ -17,10 +17,11 @@ from daimon import __version__, config, extension
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Event
-from daimon.abi.ids import HOME_SPACE
+from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
+from daimon.context.held import EXPLAINED
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
 from daimon.gateway.api import Api, Parts
@@ -38,6 +39,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -48,12 +50,13 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.memory.notebook import Notebook
-from daimon.mind import Mind
+from daimon.mind import REFLEX, Mind
 from daimon.policy.floor import StandingFloor
 from daimon.policy.rules import StandingRules
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
+from daimon.tools.quarantine import READERS_SYSTEM, quarantine_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
 from daimon.tools.status import status_tools
@@ -94,13 +97,23 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         notebook, warnings = await Notebook.open(home.memory, journal)
         stack.push_async_callback(notebook.close)
         zone = str(config.zone(settings))
-        registry = Registry(
-            (*clock_tools(zone), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *status_tools(journal), *kit.tools)
-        )
         mind = Mind(home, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
-        dispatch = Dispatch(registry, StandingFloor(), rules := StandingRules(), LocalLimiter(clock), clock)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens)
+        examining = () if settings.context.hold == "never" else quarantine_tools(lambda: bool(mind.used - {REFLEX}))
+        registry = Registry(
+            (
+                *clock_tools(zone),
+                *notes_tools(notebook),
+                *reminder_tools(journal),
+                *people_tools(),
+                *status_tools(journal),
+                *examining,
+                *kit.tools,
+            )
+        )
+        holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
+        dispatch = Dispatch(registry, StandingFloor(), rules := StandingRules(), LocalLimiter(clock), clock, holding)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
         turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
@@ -155,7 +168,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
 def _system(settings: config.Settings) -> str:
     who = f"\nYour owner is called {settings.owner.name}." if settings.owner.name else ""
-    return f"{SYSTEM}{who}\n{settings.context.system}".rstrip()
+    held = "" if settings.context.hold == "never" else f"\n{EXPLAINED}"
+    return f"{SYSTEM}{held}{who}\n{settings.context.system}".rstrip()
 
 
 @asynccontextmanager

@@ -71,7 +71,7 @@ def test_the_label_of_nothing_is_trusted_by_nobody() -> None:
 
 def test_only_the_owner_and_services_are_trusted() -> None:
     trusted = {author: Label.of(Origin(author, "x")).is_trusted for author in Author}
-    assert trusted == {Author.OWNER: True, Author.SERVICE: True, Author.AGENT: False, Author.STRANGER: False}
+    assert trusted == {Author.OWNER: True, Author.SERVICE: True, Author.AGENT: False, Author.LIMITED: False, Author.STRANGER: False}
 
 
 def test_one_strangers_word_among_many_makes_the_whole_untrusted() -> None:

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import OWNER, READER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Dispatcher, Ids
-from daimon.abi.step import Happened, Replied, Step
+from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager
@@ -29,6 +29,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -45,6 +46,7 @@ from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 from daimon.testing.model import Line, ScriptedModel
+from daimon.tools.quarantine import READERS_SYSTEM
 from daimon.tools.registry import Registry
 
 PINS = Pins("config", "policy", "prompts", "tools", "model")
@@ -174,14 +176,18 @@ async def kernel(
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
+    hold: Hold = "never",
+    closed_answers: int = 20,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
-    dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
-    pager = Pager(journal, "You are a test.", 32_000)
+    dispatch = Dispatch(
+        Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock, Holding(journal, hold, closed_answers)
+    )
+    pager = Pager(journal, "You are a test.", 32_000, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
