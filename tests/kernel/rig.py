@@ -14,7 +14,7 @@ from daimon.abi.ids import OWNER, READER, EventId, Key, PrincipalId, StepRef, Tu
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher, Ids
+from daimon.abi.ports import Dispatcher, Ids, Policy
 from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -178,6 +178,7 @@ async def kernel(
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
     hold: Hold = "never",
     closed_answers: int = 20,
+    policy: Policy | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
@@ -185,7 +186,7 @@ async def kernel(
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
     dispatch = Dispatch(
-        Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock, Holding(journal, hold, closed_answers)
+        Registry(tools), StandingFloor(), policy or StandingRules(), LocalLimiter(clock), clock, Holding(journal, hold, closed_answers)
     )
     pager = Pager(journal, "You are a test.", 32_000, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
