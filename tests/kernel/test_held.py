@@ -6,19 +6,20 @@ The planner and the reader are two scripts: one model tells them apart by the sy
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
 from tests.kernel.rig import Rig, Tool, kernel, outcomes, result_text
-from tests.kernel.test_recovery import journal_at
+from tests.kernel.test_recovery import Crash, Mortal, journal_at
 
-from daimon.abi.event import FromAgent
-from daimon.abi.ids import HOME_SPACE, OWNER, READER, PrincipalId
+from daimon.abi.event import FromAgent, Said
+from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, PrincipalId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin
-from daimon.abi.message import Image, Text, ToolCall
+from daimon.abi.message import Image, Role, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.step import Happened, Hold, Intended, Replied, Started, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Remember, Result, ResultLabel, Send
@@ -592,6 +593,55 @@ async def test_the_world_is_asked_about_the_real_value_after_a_crash(tmp_path: P
         turn = await rig.ended(await rig.rested(event))
         assert sink.given == [{"text": MAIL}]
         assert outcomes(await journal.steps(turn.id))[-1].how == "verified"
+
+
+def _script(request: Request) -> Reply:
+    """Read, ask about it, pass it on, say so: derived from the request alone."""
+    if request.messages[0].text == READERS_SYSTEM:
+        return says('{"answer": true}')
+    rounds = sum(m.role is Role.ASSISTANT for m in request.messages)
+    return (lambda _: READ, asking(), passing(text="HANDLE"), lambda _: says("all done"))[min(rounds, 3)](request)
+
+
+@pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_every_write_of_an_examination_loses_nothing(tmp_path: Path, is_after: bool) -> None:
+    n, survived = 0, False
+    while not survived:
+        n += 1
+        survived = await _crash_at(tmp_path / f"{n}.db", n, is_after)
+    assert n > 12, "the turns must take several writes for this test to mean anything"
+
+
+async def _crash_at(file: Path, n: int, is_after: bool) -> bool:
+    """True if all was over before the n-th write."""
+    sink, tools = Sink(effect=Effect.IDEMPOTENT), [inbox(), *quarantine_tools(lambda: True)]
+    async with journal_at(file) as journal:
+        mortal = Mortal(journal, n, is_after)
+        async with kernel(script=[_script] * 20, tools=[*tools, sink], journal=mortal, hold="strangers") as rig:
+            with suppress(Crash):
+                await rig.send(Said((Text("go"),)), key="the-event")
+                over = asyncio.ensure_future(rig.until(lambda: _all_over(journal)))
+                dead = asyncio.ensure_future(mortal.is_dead.wait())
+                await asyncio.wait({over, dead}, return_when=asyncio.FIRST_COMPLETED)
+                over.cancel()
+                dead.cancel()
+            survived = not mortal.is_dead.is_set()
+    async with journal_at(file) as journal, kernel(script=[_script] * 20, tools=[*tools, sink], journal=journal, hold="strangers") as rig:
+        await rig.send(Said((Text("go"),)), key="the-event")  # the channel delivers again, since it got no answer
+        await rig.until(lambda: _all_over(journal))
+        turns = {turn.agent: turn for turn in await journal.turns(HOME_SPACE, 10)}
+        assert len(turns) == len(await journal.turns(HOME_SPACE, 10)) == 2, f"write {n}: lost or doubled"
+        steps = await journal.steps(turns[SELF].id)
+        assert [outcome.code for outcome in outcomes(steps)] == ["", "", ""], f"write {n}"
+        assert sink.given[-1] == {"text": MAIL}
+        assert b"IGNORE" not in await requests_of(rig, steps)
+        assert turns[SELF].label.is_limited
+    return survived
+
+
+async def _all_over(journal: Any) -> bool:
+    found = await journal.turns(HOME_SPACE, 10)
+    return len(found) == 2 and all(turn.ended_at is not None for turn in found) and (await journal.count()).outgoing == 0
 
 
 async def test_a_fork_sees_the_same_handles_and_may_use_them() -> None:
