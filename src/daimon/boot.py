@@ -12,18 +12,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from daimon import __version__, config, extension, law
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Event
-from daimon.abi.ids import HOME_SPACE
+from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
+from daimon.context.held import EXPLAINED
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
 from daimon.gateway.api import Api, Parts
@@ -41,6 +42,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -51,13 +53,14 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.memory.notebook import Notebook
-from daimon.mind import Mind
+from daimon.mind import REFLEX, Mind
 from daimon.policy.floor import StandingFloor
 from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.planning import planning_tools
+from daimon.tools.quarantine import READERS_SYSTEM, quarantine_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
 from daimon.tools.status import Counter, status_tools
@@ -97,13 +100,14 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         ids.go_on_after(await journal.newest())
         notebook, warnings = await Notebook.open(home.memory, journal)
         stack.push_async_callback(notebook.close)
-        registry = _registry(settings, kit, notebook, journal, journal)
         mind = Mind(home, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
+        registry = _registry(settings, kit, notebook, journal, lambda: bool(mind.used - {REFLEX}))
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
-        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens)
+        holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
+        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
         turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
@@ -158,24 +162,28 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
                 task.cancel()
 
 
-def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, timers: Timers, counter: Counter) -> Registry:
-    zone = str(config.zone(settings))
-    own = (*clock_tools(zone), *notes_tools(notes), *reminder_tools(timers), *people_tools(), *status_tools(counter))
-    is_needed = any(
-        tool.manifest.is_consequential for tool in kit.tools
-    )  # without one there is nothing to plan, and no word of it in prompts
-    return Registry((*own, *(planning_tools() if is_needed else ()), *kit.tools))
+class Stored(Timers, Counter, Protocol):
+    """The journal, as tools see it."""
+
+
+def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, stored: Stored, can_read: Callable[[], bool]) -> Registry:
+    own = (*clock_tools(str(config.zone(settings))), *notes_tools(notes), *reminder_tools(stored), *people_tools(), *status_tools(stored))
+    examining = () if settings.context.hold == "never" else quarantine_tools(can_read)
+    # Without anything consequential there is nothing to plan, and no word of it in prompts.
+    planning = planning_tools() if any(tool.manifest.is_consequential for tool in kit.tools) else ()
+    return Registry((*own, *examining, *planning, *kit.tools))
 
 
 def manifests(settings: config.Settings) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    return _registry(settings, extension.load(settings.extensions), nobody, nobody, nobody).manifests()
+    return _registry(settings, extension.load(settings.extensions), nobody, nobody, bool).manifests()
 
 
 def _system(settings: config.Settings) -> str:
     who = f"\nYour owner is called {settings.owner.name}." if settings.owner.name else ""
-    return f"{SYSTEM}{who}\n{settings.context.system}".rstrip()
+    held = "" if settings.context.hold == "never" else f"\n{EXPLAINED}"
+    return f"{SYSTEM}{held}{who}\n{settings.context.system}".rstrip()
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from daimon.abi.errors import Misconfigured
+from daimon.abi.step import Hold
 from daimon.machine.home import Home as Home
 
 PREFIX = "DAIMON_"
@@ -210,6 +211,10 @@ class Context(_Branch):
     budget_tokens: Annotated[int, Field(ge=1_000)] = 32_000
     system: str = ""
     """Words of the owner's own for every prompt."""
+    hold: Hold = "never"
+    """Which words of strangers the model does not see: none, long texts, all."""
+    closed_answers: Annotated[int, Field(ge=0, le=1_000)] = 20
+    """How many closed answers about held words one turn may have."""
 
 
 class Agent(_Branch):

@@ -71,7 +71,23 @@ def test_the_label_of_nothing_is_trusted_by_nobody() -> None:
 
 def test_only_the_owner_and_services_are_trusted() -> None:
     trusted = {author: Label.of(Origin(author, "x")).is_trusted for author in Author}
-    assert trusted == {Author.OWNER: True, Author.SERVICE: True, Author.AGENT: False, Author.STRANGER: False}
+    assert trusted == {Author.OWNER: True, Author.SERVICE: True, Author.AGENT: False, Author.LIMITED: False, Author.STRANGER: False}
+
+
+def test_a_closed_answer_is_not_trusted_and_holds_no_words() -> None:
+    mail = Label.of(OWNERS, STRANGERS, AGENTS, readers=[OWNER])
+    answer = mail.limited()
+    assert not answer.is_trusted
+    assert answer.is_limited
+    assert answer.readers == mail.readers
+    assert {origin.source for origin in answer.origins} == {origin.source for origin in mail.origins}
+    assert not answer.joined(mail).is_limited, "one word of a stranger, and it is no longer limited"
+
+
+def test_what_is_trusted_and_what_is_nothing_are_not_limited() -> None:
+    assert not Label.of(OWNERS).is_limited
+    assert not EMPTY.is_limited
+    assert Label.of(OWNERS).limited() == Label.of(OWNERS)
 
 
 def test_one_strangers_word_among_many_makes_the_whole_untrusted() -> None:

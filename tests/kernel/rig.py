@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import OWNER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import OWNER, READER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher, Ids
-from daimon.abi.step import Happened, Replied, Step
+from daimon.abi.ports import Dispatcher, Ids, Policy
+from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager
@@ -29,6 +29,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -39,7 +40,7 @@ from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.models.router import ListRouter, Rule
-from daimon.policy.agents import READER, Agents, Terms
+from daimon.policy.agents import Agents, Terms
 from daimon.policy.floor import StandingFloor
 from daimon.policy.judge import Judge
 from daimon.testing.channel import FakeChannel
@@ -47,6 +48,7 @@ from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 from daimon.testing.model import Line, ScriptedModel
+from daimon.tools.quarantine import READERS_SYSTEM
 from daimon.tools.registry import Registry
 
 PINS = Pins("config", "policy", "prompts", "tools", "model")
@@ -176,7 +178,10 @@ async def kernel(
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
-    terms: Terms = Terms(READER),  # noqa: B008 - frozen; a reader asks before every act, whatever led to it
+    terms: Terms = Terms(),  # noqa: B008 - frozen; a reader asks before every act, whatever led to it
+    hold: Hold = "never",
+    closed_answers: int = 20,
+    policy: Policy | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
@@ -184,9 +189,9 @@ async def kernel(
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
     registry = Registry(tools)
-    judge = Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
-    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock)
-    pager = Pager(journal, "You are a test.", 32_000)
+    judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
+    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal, hold, closed_answers))
+    pager = Pager(journal, "You are a test.", 32_000, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))

@@ -16,6 +16,7 @@ from daimon.abi.ports import Granted, WaitFor
 from daimon.abi.step import Happened
 from daimon.abi.tool import Call, Effect, Rate
 from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.held import Holding
 from daimon.policy.floor import StandingFloor
 from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
@@ -39,7 +40,9 @@ def call() -> Call:
 
 
 def gate(tool: Tool, policy: FixedPolicy, limiter: FixedLimiter | None = None) -> Dispatch:
-    return Dispatch(Registry([tool]), StandingFloor(), policy, limiter or FixedLimiter(Granted()), CLOCK)
+    return Dispatch(
+        Registry([tool]), StandingFloor(), policy, limiter or FixedLimiter(Granted()), CLOCK, Holding(MemoryJournal(CLOCK, CountingIds()))
+    )
 
 
 def test_every_tool_of_the_house_is_known_here_and_has_a_strict_manifest() -> None:

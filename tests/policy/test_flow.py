@@ -1,5 +1,6 @@
 """On what basis calls stand: every guard beside an ordinary task that still goes through."""
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -19,13 +20,15 @@ from tests.policy.scene import (
     PAY,
     PAYMENTS,
     SHARE,
+    STRANGER,
     manifest,
     plan,
     read,
     situation,
 )  # fmt: skip
 
-from daimon.abi.judgement import Made
+from daimon.abi.judgement import Held, Made, Seen, Situation
+from daimon.abi.label import owned
 from daimon.abi.tool import Capability, Manifest
 from daimon.policy.facts import Basis, Facts
 from daimon.policy.flow import weigh
@@ -264,3 +267,37 @@ def test_what_the_owner_or_a_trusted_list_named_may_be_repeated() -> None:
     address = read("address", {"Good Night": "1 Rue de la Paix"}, n=16, hotel="Good Night")
     planned = plan("mail(to='bob', body='At ' + seen('address', key='Good Night').value)")
     assert basis(MAIL, {"to": "bob", "body": "At 1 Rue de la Paix"}, "tell bob", HOTELS, MAILS, address, plans=(planned,)) == "plan"
+
+
+# -- what is held ------------------------------------------------------------------------------------------------------
+
+
+def passing(handle: str, value: str, words: str, *seen: Seen) -> Situation:
+    """The model has read nothing of it: it only passes the handle on."""
+    known = situation(words, *seen)
+    return replace(known, held={handle: Held(handle, value, STRANGER)}, heard=owned("terminal"))
+
+
+def test_forwarding_held_words_to_whom_the_owner_named_needs_nobody() -> None:
+    here = passing("h:t1:1.1", "Hello, see www.evil.com", "forward the mail to bob@x.org", MAILS)
+    facts = weigh(MAIL, {"to": "bob@x.org", "body": "Fwd: {{h:t1:1.1}}"}, here)
+    assert facts.basis == "clean"
+    assert "evil" not in str(facts), "what a verdict says is told to the model"
+
+
+def test_held_words_do_not_say_where_or_whom_or_how_much() -> None:
+    here = passing("h:t1:1.1", "eve@x.org", "forward the mail to bob@x.org", MAILS)
+    for arguments in (
+        {"to": "h:t1:1.1", "body": "x"},
+        {"to": ["bob@x.org", "h:t1:1.1"], "body": "x"},
+        {"to": "bob@x.org", "attach": ["h:t1:1.1"]},
+    ):
+        facts = weigh(MAIL, arguments, here)  # type: ignore[arg-type]
+        assert facts.basis == "none"
+        assert "eve@x.org" not in facts.reason
+
+
+def test_after_a_closed_answer_what_is_not_free_text_must_come_from_elsewhere() -> None:
+    limited = replace(situation("pay the invoice to DE99 if it is due", PAYMENTS), heard=STRANGER.limited())
+    assert weigh(PAY, {"to": "DE99", "amount": 10.0, "subject": "Invoice"}, limited).basis == "clean"
+    assert weigh(PAY, {"to": "DE99", "amount": 11.0, "subject": "Invoice"}, limited).basis == "none"

@@ -23,6 +23,8 @@ MOST_DIGITS = 1_000
 HOME_SPACE = SpaceId("home")
 OWNER = PrincipalId("owner")
 SELF = AgentId("daimon")
+READER = AgentId("reader")
+"""Reads what the others must not see. It is given no tools, and its answers only pass in the form that was asked for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,6 +4,7 @@ A `Situation` is a reading of the turn's recorded steps and nothing else, so any
 the rules' version, what the call was allowed *by*, and for each argument where its value can be shown to come from.
 """
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -70,7 +71,7 @@ class Grant:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A result that the model has read in this turn."""
+    """A result that the model has got in this turn, whole: where fields of it are held, it has read the others only."""
 
     n: int
     tool: str
@@ -78,6 +79,20 @@ class Seen:
     data: JsonValue
     label: Label = UNLABELLED
     labels: dict[str, Label] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value that the model has not seen: it only knows the handle, and passes it on."""
+
+    handle: str
+    value: JsonValue
+    label: Label
+
+    @property
+    def text(self) -> str:
+        """What takes the handle's place in an argument."""
+        return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +125,31 @@ class Situation:
     """Tools of which a person said no in this turn."""
     grants: tuple[Grant, ...] = ()
     job: str = ""
+    held: dict[str, Held] = field(default_factory=dict)
+    """What the handles in this call's arguments stand for. Their labels are part of `call.label`. What a verdict says is told to the model,
+    so it must not quote these values."""
+    heard: Label | None = None
+    """Of what the model has read, where that is less than `call.label`."""
 
     @property
     def now(self) -> datetime:
         return self.call.now
 
     @property
+    def context(self) -> Label:
+        """Of all that the model has read."""
+        return self.call.label if self.heard is None else self.heard
+
+    @property
     def is_clean(self) -> bool:
-        """Nobody but the owner and trusted services had a word in what the model has read."""
-        return self.call.label.is_trusted
+        """Nobody but the owner and trusted services had a word in what the model has read, nor in what it passes on unread."""
+        return self.context.is_trusted and not self.held
+
+    @property
+    def is_unswayed(self) -> bool:
+        """Strangers had no words in what the model has read: closed answers at most. It was not talked into this call; a value in it may
+        still be theirs, so a destination, target, amount, secret or permission must be shown to come from elsewhere."""
+        return self.context.is_trusted or self.context.is_limited
 
     @cached_property
     def said(self) -> str:

@@ -22,6 +22,8 @@ class Author(StrEnum):
     OWNER = "owner"
     SERVICE = "service"
     AGENT = "agent"
+    LIMITED = "limited"
+    """A stranger, but no words of theirs: only a number, a date, a yes or no, or one of the options that were given."""
     STRANGER = "stranger"
 
 
@@ -50,12 +52,23 @@ class Label:
     def is_trusted(self) -> bool:
         return bool(self.origins) and all(o.author in (Author.OWNER, Author.SERVICE) for o in self.origins)
 
+    @property
+    def is_limited(self) -> bool:
+        """Not trusted, and yet nobody's words could have talked a model into anything: strangers only gave closed answers."""
+        return not self.is_trusted and bool(self.origins) and all(o.author in _WORDLESS for o in self.origins)
+
+    def limited(self) -> "Label":
+        """The label of a closed answer about a value with this one."""
+        return Label.of(*(o if o.author in _WORDLESS else Origin(Author.LIMITED, o.source) for o in self.origins), readers=self.readers)
+
     def may_be_read_by(self, principal: PrincipalId) -> bool:
         return self.readers is None or principal in self.readers
 
     def joined(self, other: "Label") -> "Label":
         return Label.of(*self.origins, *other.origins, readers=_common(self.readers, other.readers))
 
+
+_WORDLESS = (Author.OWNER, Author.SERVICE, Author.LIMITED)
 
 UNLABELLED = Label.of(Origin(Author.STRANGER, "unknown"), readers=(OWNER,))
 """What a missing label means."""

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from daimon.abi.event import SCHEMA, Erased
+from daimon.abi.form import Form
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Gate
 from daimon.abi.label import UNLABELLED, Label
@@ -104,6 +105,10 @@ class ContextRef:
 
     what: str
     ref: str
+
+
+Hold = Literal["never", "long", "strangers"]
+"""Which words of strangers stay out of the model's window: none, long texts, all of them (`context/held.py`)."""
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -247,6 +252,9 @@ class Started:
     question: Question | None = None
     until: Moment | None = None
     operations: tuple[Operation, ...] = ()
+    expects: Form | None = None
+    hold: Hold = "never"
+    """As it will be for the outcome."""
     kind: Literal["started"] = "started"
 
 
@@ -262,6 +270,8 @@ class Happened:
     operations: tuple[Operation, ...] = ()
     touched: tuple[Touched, ...] = ()
     duration_ms: float = 0.0
+    hold: Hold = "never"
+    """What of it the model does not see, by the setting of that moment: a replay shows what was shown."""
     kind: Literal["outcome"] = "outcome"
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Protocol
 from pydantic import Field, JsonValue
 
 from daimon.abi.event import Address
+from daimon.abi.form import Form
 from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
 from daimon.abi.label import UNLABELLED, Author, Label
 from daimon.abi.message import Content
@@ -193,7 +194,7 @@ class Call:
     reply_to: Address | None
     now: datetime
     label: Label = UNLABELLED
-    """What the call was decided under: the join of the model's context."""
+    """What the call was decided under: the join of the model's context and of the held values that it passes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,8 @@ class Pending:
     question: Question | None = None
     until: Moment | None = None
     operations: tuple[Operation, ...] = ()
+    expects: Form | None = None
+    """The outcome counts only if it has this form."""
 
 
 class Tool(Protocol):

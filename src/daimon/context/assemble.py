@@ -16,7 +16,7 @@ from daimon.abi.codec import blob_hash, encode
 from daimon.abi.context import Background, Prompt, Scene
 from daimon.abi.errors import JournalDamaged, NotFound
 from daimon.abi.event import Event
-from daimon.abi.ids import EventId, TurnId
+from daimon.abi.ids import AgentId, EventId, Key, TurnId
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Message, Role, said
 from daimon.abi.model import Request
@@ -24,6 +24,7 @@ from daimon.abi.ports import Past
 from daimon.abi.step import ContextRef, Happened, Intended, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
+from daimon.context import held
 from daimon.context.render import from_event
 from daimon.context.tokens import estimate, of_tool
 
@@ -35,11 +36,13 @@ MOST_KEPT = 512
 
 
 class Pager:
-    def __init__(self, archive: Past, system: str, budget_tokens: int) -> None:
+    def __init__(self, archive: Past, system: str, budget_tokens: int, systems: Mapping[AgentId, str] | None = None) -> None:
+        """`systems` are the texts of agents that have one of their own."""
         self._archive = archive
         self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
         self._erasures = 0
         self._system = said(Role.SYSTEM, system, SYSTEM_LABEL)
+        self._systems = {agent: said(Role.SYSTEM, text, SYSTEM_LABEL) for agent, text in (systems or {}).items()}
         self._budget_tokens = budget_tokens
 
     async def prepare(self, scene: Scene) -> Background:
@@ -51,11 +54,12 @@ class Pager:
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
         current = (from_event(scene.event), *_messages(scene.steps, background.events))
-        left = self._budget_tokens - estimate(self._system) - sum(map(of_tool, tools)) - sum(map(estimate, current))
+        system = self._systems.get(scene.agent, self._system)
+        left = self._budget_tokens - estimate(system) - sum(map(of_tool, tools)) - sum(map(estimate, current))
         refs, earlier = _fit(background, left)
-        messages = (self._system, *earlier, *current)
+        messages = (system, *earlier, *current)
         request = Request(messages, tools, label=join(m.label for m in messages), context=refs, thread=_thread(scene.turn))
-        chunks = (encode(Message, self._system), encode(tuple[Manifest, ...], tools), *(encode(Message, m) for m in messages[1:]))
+        chunks = (encode(Message, system), encode(tuple[Manifest, ...], tools), *(encode(Message, m) for m in messages[1:]))
         return Prompt(request, chunks)
 
     async def _earlier(self, turn: Turn) -> list[TurnId]:
@@ -128,8 +132,8 @@ def _messages(steps: tuple[Step, ...], events: Mapping[EventId, Event]) -> list[
         match step.body:
             case Replied(parts=parts) if parts:
                 messages.append(Message(Role.ASSISTANT, parts, step.label))
-            case Intended() if step.n in outcomes:
-                messages.append(_result(outcomes[step.n]))
+            case Intended(key=key) if step.n in outcomes:
+                messages.append(_result(key, outcomes[step.n]))
             case Received(event=event, resolves=None):
                 messages.append(from_event(events[event]))
             case _:
@@ -137,9 +141,11 @@ def _messages(steps: tuple[Step, ...], events: Mapping[EventId, Event]) -> list[
     return messages
 
 
-def _result(outcome: Step) -> Message:
+def _result(key: Key, outcome: Step) -> Message:
+    """What is held of it is not shown, and does not count for the label."""
     assert isinstance(outcome.body, Happened)
-    return Message(Role.TOOL, (outcome.body.result,), outcome.label)
+    seen = held.shown(key, outcome.body)
+    return Message(Role.TOOL, (seen,), outcome.label if outcome.body.hold == "never" else seen.label)
 
 
 def _fit(background: Background, tokens: int) -> tuple[tuple[ContextRef, ...], tuple[Message, ...]]:

@@ -9,16 +9,17 @@ import asyncio
 from dataclasses import dataclass
 
 from daimon.abi.errors import ToolFailed
+from daimon.abi.label import EMPTY, Label
 from daimon.abi.step import Happened, Intended, Started
 from daimon.abi.tool import Effect
 from daimon.kernel import asking
-from daimon.kernel.calls import call_for
 from daimon.kernel.dispatch import UNCLEAR, Dispatch, How, refused
+from daimon.kernel.held import Holding, known_in, label_of
 from daimon.kernel.log import Log
 from daimon.kernel.record import Record
 from daimon.kernel.recovery import what_happened
 from daimon.kernel.running import Running, Stopped
-from daimon.kernel.situation import situation_for
+from daimon.kernel.situation import situation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Acting:
             raise Stopped
         tasks = {asyncio.ensure_future(self._run(log, n)): n for n in intents}
         try:
-            await running.unless_stopped(_gather(log, set(tasks)))
+            await running.unless_stopped(_gather(log, self.dispatch.holding, set(tasks)))
         except Stopped:
             _cancelled(log, intents, "the turn was stopped while this ran; it may or may not have taken effect")
             raise
@@ -58,7 +59,7 @@ class Acting:
         if log.claim.turn.effects == "record":
             return await self.record.outcome(log.claim.turn, n, intended)
         how: How = "reran" if n in log.progress.rerun else "ran"
-        outcome = await self.dispatch.run(n, intended, situation_for(log, n, self.dispatch.known()), how)
+        outcome = await self.dispatch.run(n, intended, await situation_of(log, self.dispatch, n), how)
         if isinstance(outcome, Happened) and outcome.code in UNCLEAR:
             return await self._settled(log, n, intended, outcome)
         return outcome
@@ -69,31 +70,46 @@ class Acting:
             case Effect.PURE:
                 return unclear
             case Effect.IDEMPOTENT:
-                again = await self.dispatch.run(n, intended, situation_for(log, n, self.dispatch.known()), "reran")
+                again = await self.dispatch.run(n, intended, await situation_of(log, self.dispatch, n), "reran")
                 is_no_help = isinstance(again, Happened) and again.code in (*UNCLEAR, "rate_limited", "tool_changed")
                 return Doubt(n, intended, "A second try did not help.") if is_no_help else again
             case Effect.VERIFIABLE:
                 try:
-                    return await self.dispatch.verify(n, intended, call_for(log, n)) or unclear
+                    return await self.dispatch.verify(n, intended, await situation_of(log, self.dispatch, n)) or unclear
                 except ToolFailed as silent:
                     return Doubt(n, intended, f"Asking whether it did failed: {silent}")
             case Effect.UNSAFE:
                 return Doubt(n, intended, "It cannot be repeated safely.")
 
 
-async def _gather(log: Log, tasks: "set[asyncio.Future[Happened | Started | Doubt]]") -> None:
+async def _gather(log: Log, holding: Holding, tasks: "set[asyncio.Future[Happened | Started | Doubt]]") -> None:
     while tasks:
         done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for outcome in sorted((task.result() for task in done), key=lambda o: o.intent):
             match outcome:
+                case Started() if holding.is_used_up(log, outcome):
+                    log.add(_used_up(log, holding, outcome.intent))
                 case Started():
-                    log.add(asking.announce(log, outcome))
+                    log.add(asking.announce(log, outcome), log.progress.label.joined(_passed_on(log, outcome.intent)))
                 case Happened():
                     log.add(outcome, log.progress.label.joined(outcome.result.label))
                 case Doubt(intent, intended, why):
                     asking.ask(log, what_happened(intended, why), about=intent)
         if tasks:
             await log.commit()
+
+
+def _used_up(log: Log, holding: Holding, n: int) -> Happened:
+    intended = log.progress.intent(n)
+    assert intended is not None
+    message = f"this turn has had {holding.closed_answers} closed answers, which is all that it may (context.closed_answers)"
+    return refused(n, intended, "too_many_answers", message)
+
+
+def _passed_on(log: Log, n: int) -> Label:
+    """The label of the held values that a call was given: what it set going carries them."""
+    intended = log.progress.intent(n)
+    return EMPTY if intended is None else label_of(known_in(log, intended.arguments).values())
 
 
 def _cancelled(log: Log, intents: tuple[int, ...], why: str) -> None:

@@ -6,8 +6,11 @@ recorded as received and changes nothing. When the time is up, the first option,
 about money, the turn looks whether there is some by now.
 """
 
+from dataclasses import replace
+
 from daimon.abi.event import Address, Answer, Event, Fired, Late
 from daimon.abi.ids import OWNER, StepRef
+from daimon.abi.label import Label
 from daimon.abi.message import Text
 from daimon.abi.step import Answered, Asked, Happened, Raised, Started
 from daimon.abi.tool import Question, Send
@@ -21,9 +24,9 @@ OWNERS_DESK = Address("local", "owner")
 """Where questions go when nobody's words caused the turn."""
 
 
-def ask(log: Log, question: Question, about: int | None = None) -> None:
+def ask(log: Log, question: Question, about: int | None = None, label: Label | None = None) -> None:
     sends = (_send(log, question, log.progress.next_n),) if log.claim.turn.effects == "world" else ()
-    log.add(Asked(question, about, sends))
+    log.add(Asked(question, about, sends), label)
 
 
 def announce(log: Log, started: Started) -> Started:
@@ -31,7 +34,7 @@ def announce(log: Log, started: Started) -> Started:
     if started.question is None:
         return started
     send = _send(log, started.question, started.intent)
-    return Started(started.intent, started.handle, started.question, started.until, (*started.operations, send))
+    return replace(started, operations=(*started.operations, send))
 
 
 def resolve(log: Log, event: Event) -> None:
@@ -44,7 +47,8 @@ def resolve(log: Log, event: Event) -> None:
     if (asked := log.progress.question(n)) is not None:
         _answer(log, n, asked, event)
     elif (started := log.progress.started(n)) is not None:
-        log.add(_outcome(log, n, started, event), event.label)
+        outcome = replace(_outcome(log, n, started, event), hold=started.hold)
+        log.add(outcome, event.label if started.expects is None else log.progress.label.joined(outcome.result.label))
 
 
 def _answer(log: Log, n: int, asked: Asked, event: Event) -> None:
@@ -76,6 +80,8 @@ def _outcome(log: Log, n: int, started: Started, event: Event) -> Happened:
     intended = log.progress.intent(n)
     assert intended is not None
     match event.body:
+        case Late() as late if started.expects is not None:
+            return dispatch.examined(n, intended, started.expects, late, event.label)
         case Late(data=data, is_error=is_error):
             return dispatch.answered(n, intended, data, event.label, is_error)
         case Answer() if started.question is not None:

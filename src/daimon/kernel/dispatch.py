@@ -1,7 +1,7 @@
 """The gate before every tool. No code path reaches a tool except through here.
 
     admit    schema → floor → policy                            pure; before the intent is written
-    run      floor and policy of today → limits → tool → result  after the intent is on disk
+    run      handles → floor and policy of today → limits → tool → result  after the intent is on disk
 
 Whatever a model asks for and whatever a tool does, the answer is a `Happened`: an unknown tool, wrong arguments, a refusal,
 an exception, a hang, a result of a hundred megabytes or of broken text are all told to the model, recorded, and the turn goes
@@ -14,8 +14,10 @@ from typing import Literal, Protocol, TypeVar
 from pydantic import JsonValue
 
 from daimon.abi.codec import decode, encode
-from daimon.abi.errors import BadInput, ToolFailed
-from daimon.abi.ids import OWNER, AgentId
+from daimon.abi.errors import BadInput, Misconfigured, ToolFailed
+from daimon.abi.event import Late
+from daimon.abi.form import Form, is_closed, read
+from daimon.abi.ids import OWNER, READER, AgentId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Text, ToolCall, ToolResult
@@ -23,14 +25,17 @@ from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
 from daimon.abi.step import Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result, Tool
+from daimon.context.held import handles
 from daimon.kernel import render
 from daimon.kernel.containment import within
+from daimon.kernel.held import Holding, filled, label_of, require_known
 
 S = TypeVar("S", Happened, Started)
 TIMEOUT, CRASHED = "timeout", "crashed"
 UNCLEAR = frozenset({TIMEOUT, CRASHED})
 """Codes after which nobody knows whether the call took effect."""
 UNKNOWN_MANIFEST = ""
+BAD_HANDLE = "bad_handle"
 KERNEL = Label.of(Origin(Author.SERVICE, "kernel"))
 How = Literal["ran", "reran", "verified", "answered", "refused", "recorded", "cancelled"]
 
@@ -67,12 +72,15 @@ class Dispatch:
     policy: Policy
     limiter: Limiter
     clock: Clock
+    holding: Holding
+
+    def offered(self, agent: AgentId) -> tuple[Manifest, ...]:
+        """The tools that an agent is given. A reader has none, whatever it reads."""
+        held = self.tools.manifests() if agent != READER else ()
+        return tuple(manifest for manifest in held if self.policy.holds(agent, manifest.name))
 
     def known(self) -> dict[str, Manifest]:
         return {manifest.name: manifest for manifest in self.tools.manifests()}
-
-    def held_by(self, agent: AgentId) -> tuple[Manifest, ...]:
-        return tuple(manifest for manifest in self.tools.manifests() if self.policy.holds(agent, manifest.name))
 
     def admit(self, asked: ToolCall, situation: Situation) -> Intended:
         call = situation.call
@@ -81,17 +89,25 @@ class Dispatch:
         except BadInput as bad:
             return _intended(asked, call, Effect.PURE, UNKNOWN_MANIFEST, Gate("invalid", str(bad), bad.code))
         manifest = self.tools.get(asked.tool).manifest
-        if never := self.floor.forbids(manifest, arguments):
+        try:
+            require_known(manifest, arguments, situation.held)
+        except BadInput as bad:
+            return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), Gate("invalid", str(bad), BAD_HANDLE))
+        if never := self.floor.forbids(manifest, filled(arguments, situation.held)):
             gate = Gate("deny", never, "floor")
         else:
             gate = self.policy.judge(manifest, arguments, situation)
         return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
 
     async def run(self, n: int, intended: Intended, situation: Situation, how: How = "ran") -> Happened | Started:
+        return self._marked(await self._run(n, intended, situation, how), situation)
+
+    async def _run(self, n: int, intended: Intended, situation: Situation, how: How) -> Happened | Started:
         started, call = self.clock.monotonic(), situation.call
         try:
-            tool, arguments = self._prepare(intended)
-            self._judge_again(tool.manifest, arguments, situation)
+            tool, written = self._prepare(intended)
+            arguments = self._filled(tool.manifest, written, situation)
+            self._judge_again(tool.manifest, written, situation)
             await self._limit(tool.manifest)
         except ToolFailed as failed:
             return self._failed(n, intended, failed, KERNEL, started)
@@ -105,17 +121,20 @@ class Dispatch:
             return self._failed(n, intended, ToolFailed(TIMEOUT, limit, retryable=True), KERNEL, started)
         except ToolFailed as failed:
             return self._failed(n, intended, failed, _label(tool.manifest, intended), started)
+        except Misconfigured as missing:
+            return self._failed(n, intended, ToolFailed(missing.code, str(missing)), KERNEL, started)
         except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything, and return anything
             crashed = ToolFailed(CRASHED, f"{intended.tool} raised {type(bug).__name__}: {bug}")
             return self._failed(n, intended, crashed, _label(tool.manifest, intended), started)
 
-    async def verify(self, n: int, intended: Intended, call: Call) -> Happened | None:
+    async def verify(self, n: int, intended: Intended, situation: Situation) -> Happened | None:
         """Did it happen before the crash? Raises ToolFailed when the world gives no answer."""
         started = self.clock.monotonic()
-        tool, arguments = self._prepare(intended)
+        tool, written = self._prepare(intended)
+        arguments = self._filled(tool.manifest, written, situation)
         try:
-            found = await within(tool.manifest.timeout_s, tool.verify(arguments, call))
-            return None if found is None else self._finished(n, intended, tool.manifest, found, started, "verified")
+            found = await within(tool.manifest.timeout_s, tool.verify(arguments, situation.call))
+            return None if found is None else self._mark(self._finished(n, intended, tool.manifest, found, started, "verified"), situation)
         except ToolFailed:
             raise
         except Exception as bug:
@@ -138,9 +157,35 @@ class Dispatch:
             raise ToolFailed("tool_changed", f"{intended.tool} was updated after this call was decided; decide again")
         return tool, arguments
 
+    def _filled(self, manifest: Manifest, written: dict[str, JsonValue], situation: Situation) -> dict[str, JsonValue]:
+        """The arguments with what their handles stand for. What does not fit is not repeated in the error: the model must not see it."""
+        if not any(True for _ in handles(written)):
+            return written
+        try:
+            require_known(manifest, written, situation.held)
+        except BadInput as gone:
+            raise ToolFailed(BAD_HANDLE, str(gone)) from gone
+        try:
+            return self.tools.check(manifest.name, filled(written, situation.held))
+        except BadInput:
+            raise ToolFailed(
+                "held_misfit", f"what a handle stands for is not what {manifest.name} takes there: too long, perhaps"
+            ) from None
+
+    def _marked(self, outcome: Happened | Started, situation: Situation) -> Happened | Started:
+        return self._mark(outcome, situation) if isinstance(outcome, Happened) else replace(outcome, hold=self.holding.rule)
+
+    def _mark(self, outcome: Happened, situation: Situation) -> Happened:
+        """Says what of it is held. What a tool returns may repeat what it was given, so it carries the labels of that."""
+        result, given = outcome.result, label_of(situation.held.values())
+        if situation.held and result.label != KERNEL:
+            labels = {pattern: label.joined(given) for pattern, label in result.labels.items()}
+            result = replace(result, label=result.label.joined(given), labels=labels)
+        return replace(outcome, result=result, hold=self.holding.rule)
+
     def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> None:
         """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""
-        never = self.floor.forbids(manifest, arguments)
+        never = self.floor.forbids(manifest, filled(arguments, situation.held))
         gate = self.policy.judge(manifest, arguments, situation)
         if never or gate.verdict == "deny":
             raise ToolFailed("denied", never or gate.reason)
@@ -193,6 +238,20 @@ def answered(n: int, intended: Intended, data: JsonValue, label: Label, is_error
     return Happened(n, ToolResult(intended.call, intended.tool, (Text(text),), is_error, label), code, "answered")
 
 
+def examined(n: int, intended: Intended, form: Form, late: Late, label: Label) -> Happened:
+    """The outcome of a call that asked about held words: the answer, if it has the form, and never anything else that was said."""
+    said = late.data if isinstance(late.data, dict) else {}
+    text = said.get("text")
+    if late.is_error or not isinstance(text, str):
+        return refused(n, intended, "not_read", "whoever should have read it did not come to an answer", "answered")
+    try:
+        answer = read(form, text)
+    except BadInput as bad:
+        return refused(n, intended, "bad_answer", f"whoever read it gave no proper answer: {bad}", "answered")
+    outcome = answered(n, intended, {"answer": answer}, label.limited() if is_closed(form) else label)
+    return replace(outcome, result=replace(outcome.result, labels={"/answer": outcome.result.label}))
+
+
 def _intended(asked: ToolCall, call: Call, effect: Effect, manifest: str, gate: Gate) -> Intended:
     return Intended(asked.call, asked.tool, asked.arguments, call.key, effect, manifest, gate)
 
@@ -216,7 +275,7 @@ def _private(manifest: Manifest, label: Label) -> Label:
 
 
 def _started(n: int, pending: Pending) -> Started:
-    return _readable(Started(n, pending.handle, pending.question, pending.until, pending.operations))
+    return _readable(Started(n, pending.handle, pending.question, pending.until, pending.operations, pending.expects))
 
 
 def _readable(body: S) -> S:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 from daimon.abi.errors import JournalFull, OverBudget
 from daimon.abi.event import Event
-from daimon.abi.label import Label
+from daimon.abi.judgement import Held
+from daimon.abi.label import EMPTY, Label
 from daimon.abi.message import Content
 from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
 from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Short, Step, StepBody, Wait
@@ -38,6 +39,8 @@ class Log:
         self.progress = Progress(claim)
         self.arrived: tuple[Event, ...] = claim.arrived
         self.newer: tuple[Event, ...] = ()
+        self.held: dict[str, Held] = {}
+        """What handles stand for, as far as somebody named them."""
         self._written: list[Step] = list(claim.steps)
         self._steps: list[Step] = []
         self._blobs: list[Blob] = []
@@ -73,8 +76,9 @@ class Log:
             steps, blobs = tuple(self._steps), tuple(self._blobs)
             await self._persist(lambda: self._commit(steps, blobs))
 
-    async def finish(self, ending: Ending, reply: tuple[Content, ...]) -> More | Released:
-        left = await self._persist(lambda: self._rest(Ended(ending, self.progress.label, reply)))
+    async def finish(self, ending: Ending, reply: tuple[Content, ...], besides: Label = EMPTY) -> More | Released:
+        """`besides` is the label of what the reply holds and the model has not seen."""
+        left = await self._persist(lambda: self._rest(Ended(ending, self.progress.label.joined(besides), reply)))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, ending.state, ending))
         return left
 

@@ -12,7 +12,7 @@ from daimon.abi.context import Scene
 from daimon.abi.event import Event
 from daimon.abi.ids import AgentId, EventId, StepRef
 from daimon.abi.judgement import Seen
-from daimon.abi.label import Label
+from daimon.abi.label import EMPTY, Label
 from daimon.abi.message import ToolCall
 from daimon.abi.money import NOTHING, Usage
 from daimon.abi.ports import Claim
@@ -35,6 +35,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import HandOver
 from daimon.abi.turn import Turn
+from daimon.context import held
 from daimon.kernel.budget import ALLOW, RAISE, WAIT
 from daimon.kernel.decide import CONTINUE, RETRY, View
 
@@ -56,7 +57,7 @@ class Progress:
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
         self.label: Label = claim.event.label
-        """The join of everything in this turn so far."""
+        """The join of everything in this turn that the model has seen or may see."""
         self._intents: dict[int, Intended] = {}
         self._outcomes: dict[int, Happened] = {}
         self._started: dict[int, Started] = {}
@@ -92,8 +93,8 @@ class Progress:
 
     def take(self, step: Step) -> None:  # noqa: C901 - one line a kind of step
         self.steps.append(step)
-        if step.label != self.label:
-            self.label = self.label.joined(step.label)
+        if (seen := self._seen(step)) != self.label:
+            self.label = self.label.joined(seen)
         match step.body:
             case Replied() as reply:
                 self._take_reply(step.n, reply)
@@ -121,6 +122,16 @@ class Progress:
                 self._take_event(step.n, resolves)
             case Decided(decision=decision) if decision.kind == "hand_off":
                 self.agent, self._hand_over = decision.to, None
+
+    def _seen(self, step: Step) -> Label:
+        """The label of what the model sees of a step: not of what is held, nor of what is only for others."""
+        match step.body:
+            case Happened(intent=intent, hold="long" | "strangers") as outcome:
+                return held.shown(self._intents[intent].key, outcome).label
+            case Started() | Asked() | Received(resolves=int()):
+                return EMPTY
+            case _:
+                return step.label
 
     def _is_copied(self, step: Step) -> bool:
         """It happened to the turn that this one is a fork of."""

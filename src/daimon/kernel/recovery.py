@@ -19,9 +19,9 @@ from daimon.abi.step import Intended, Reserved, Settled, Upgraded
 from daimon.abi.tool import Effect, Question
 from daimon.abi.turn import Pins
 from daimon.kernel import asking
-from daimon.kernel.calls import call_for
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.log import Log
+from daimon.kernel.situation import situation_of
 
 
 async def settle(log: Log, dispatch: Dispatch, pins: Pins) -> None:
@@ -63,7 +63,7 @@ async def _by_effect(log: Log, dispatch: Dispatch, n: int, intended: Intended, e
             log.progress.rerun.add(n)
         case Effect.VERIFIABLE:
             try:
-                happened = await dispatch.verify(n, intended, call_for(log, n))
+                happened = await dispatch.verify(n, intended, await situation_of(log, dispatch, n))
             except ToolFailed as unclear:
                 asking.ask(log, what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
             else:

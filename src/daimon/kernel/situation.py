@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -12,20 +13,33 @@ from daimon.abi.message import Text
 from daimon.abi.step import Answered, Asked, Happened, Intended, Step
 from daimon.abi.tool import Manifest, StatePlan
 from daimon.kernel.calls import call_for
+from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.held import known_in, label_of
 from daimon.kernel.log import Log
 
 
-def situation_for(log: Log, n: int, manifests: dict[str, Manifest]) -> Situation:
+async def situation_of(log: Log, dispatch: Dispatch, n: int) -> Situation:
+    """Of a call that is on record."""
+    intended = log.progress.intent(n)
+    assert intended is not None
+    await dispatch.holding.fetch(log, intended.arguments)
+    return situation_for(log, n, dispatch.known(), intended.arguments)
+
+
+def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: JsonValue) -> Situation:
     steps = tuple(log.progress.steps)
     outcomes = {step.body.intent: step for step in steps if isinstance(step.body, Happened)}
+    call, held = call_for(log, n), known_in(log, arguments)
     return Situation(
-        call=call_for(log, n),
+        call=replace(call, label=call.label.joined(label_of(held.values()))),
         words=(*_words((log.claim.event, *log.progress.heard.values())), *_typed(outcomes)),
         seen=tuple(_seen(log.progress.seen, steps, outcomes)),
         made=tuple(_made(steps, outcomes, manifests, n)),
         plans=tuple(_plans(steps)),
         declined=tuple(_declined(steps)),
         job=log.claim.turn.job,
+        held=held,
+        heard=call.label,
     )
 
 

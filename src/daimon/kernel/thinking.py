@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
+from pydantic import JsonValue
+
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.judgement import Gate
+from daimon.abi.ids import READER
+from daimon.abi.judgement import Gate, Held
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Choice, Delta, Later, Reply, Router, Task
 from daimon.abi.money import Usage, worst
@@ -29,6 +32,7 @@ from daimon.kernel.containment import drawn
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed, Token
+from daimon.kernel.held import known_in, label_of
 from daimon.kernel.log import Log
 from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
@@ -43,6 +47,8 @@ MOST_NAME = 256
 MOST_CALLS = 64
 MOST_PARTIAL = 100_000
 MOST_SIGNATURE = 1_000_000
+MOST_SHOWN = 2_000
+"""Characters of a held value in a question to a person."""
 CHARACTERS_PER_TOKEN = 32
 """A reply with more than so many for each token that it may have is no reply."""
 SOME = 100_000
@@ -84,7 +90,7 @@ class Thinking:
         scene = log.progress.scene()
         background = await running.unless_stopped(self.context.prepare(scene))
         log.progress.heard = background.events
-        prompt = self.context.assemble(scene, background, self.dispatch.held_by(scene.agent))
+        prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent))
         choice = await running.unless_stopped(self._choose(log, prompt))
         asked = None if choice is None else await self._paid(log, choice, prompt)
         if asked is None:
@@ -170,6 +176,8 @@ class Thinking:
             raise
         self.brain.router.heard(choice, None)
         took_ms = round((self.clock.monotonic() - started) * 1000, 3)
+        reply = _without_calls(reply) if log.progress.agent == READER else reply
+        await self.dispatch.holding.fetch(log, *(part.arguments for part in reply.parts if isinstance(part, ToolCall)))
         self._take(log, asked, reply, whole, took_ms)
 
     def _take(self, log: Log, asked: "_Asked", reply: Reply, whole: Blob, took_ms: float) -> None:
@@ -275,6 +283,12 @@ def _shortened(reply: Reply, asked: _Asked) -> tuple[str, ...]:
     return (f"cut off: a reply may have {limit:,} tokens (max_output_tokens)",) if reply.finish == "length" else ()
 
 
+def _without_calls(reply: Reply) -> Reply:
+    """A reader was given no tools. What it tries to call anyway is noted and goes nowhere."""
+    tried = tuple(f"it tried to call {part.tool}, though it has no tools" for part in reply.parts if isinstance(part, ToolCall))
+    return replace(reply, parts=tuple(p for p in reply.parts if not isinstance(p, ToolCall)), remarks=(*reply.remarks, *tried[:MOST_CALLS]))
+
+
 def keepable(reply: Reply) -> Reply:
     """The reply with nothing in it that could be written and not be read again. A model may send anything."""
     return replace(
@@ -308,7 +322,7 @@ def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
     judged: list[tuple[int, Intended]] = []
     for i, asked in enumerate(calls):
         n = log.progress.next_n
-        intended = dispatch.admit(asked, situation_for(log, n, dispatch.known()))
+        intended = dispatch.admit(asked, situation_for(log, n, dispatch.known(), asked.arguments))
         if i >= MOST_CALLS:
             intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
         log.add(intended)
@@ -318,15 +332,18 @@ def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
             case "invalid" | "deny":
                 log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
             case "ask":
-                asking.ask(log, _permission(intended), about=n)
+                held = known_in(log, intended.arguments)
+                asking.ask(log, _permission(intended, held), n, log.progress.label.joined(label_of(held.values())))
             case "allow":
                 pass
 
 
-def _permission(intended: Intended) -> Question:
+def _permission(intended: Intended, held: dict[str, Held]) -> Question:
+    """Who is asked sees what the handles stand for."""
+    values: dict[str, JsonValue] = {handle: value.text[:MOST_SHOWN] for handle, value in held.items()}
     return Question(
         f"May I call {intended.tool}? {intended.gate.reason}".strip(),
         ("deny", "allow"),
         "authorise",
-        {"tool": intended.tool, "arguments": intended.arguments},
+        {"tool": intended.tool, "arguments": intended.arguments} | ({"held": values} if values else {}),
     )

@@ -55,7 +55,7 @@ class Turns:
                     case Park(waits=waits):
                         return await log.park(waits)
                     case Complete(ending, reason):
-                        return await _complete(log, ending, reason)
+                        return await self._complete(log, ending, reason)
             except Stopped:
                 log.progress.is_stopped |= not log.progress.is_interrupted
 
@@ -63,7 +63,15 @@ class Turns:
         """Ends a turn that this system cannot carry on with."""
         recovery.settle_call(log)
         log.add(Decided(Complete(Ending.FAILED, reason), VERSION))
-        return await _complete(log, Ending.FAILED, reason)
+        return await self._complete(log, Ending.FAILED, reason)
+
+    async def _complete(self, log: Log, ending: Ending, reason: str) -> More | Released:
+        for n in log.progress.open_intents:
+            intended = log.progress.intent(n)
+            assert intended is not None
+            log.add(refused(n, intended, "cancelled", f"the turn ended before this did: {reason}", "cancelled"))
+        reply = _reply(log, ending, reason) if log.claim.turn.effects == "world" else ()
+        return await log.finish(ending, *await self.acting.dispatch.holding.said(log, reply))
 
     def may_interrupt(self, log: Log, newer: tuple[Event, ...]) -> bool:
         return self.newer == "interrupt" and bool(newer) and _is_for(log, newer[0])
@@ -86,14 +94,6 @@ class Turns:
 def _is_for(log: Log, event: Event) -> bool:
     """Only what the same person says in the same conversation may steer or interrupt."""
     return isinstance(event.body, Said) and event.principal == log.claim.turn.principal and event.resolves is None
-
-
-async def _complete(log: Log, ending: Ending, reason: str) -> More | Released:
-    for n in log.progress.open_intents:
-        intended = log.progress.intent(n)
-        assert intended is not None
-        log.add(refused(n, intended, "cancelled", f"the turn ended before this did: {reason}", "cancelled"))
-    return await log.finish(ending, _reply(log, ending, reason) if log.claim.turn.effects == "world" else ())
 
 
 def _reply(log: Log, ending: Ending, reason: str) -> tuple[Content, ...]:

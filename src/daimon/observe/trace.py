@@ -44,6 +44,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import Question
 from daimon.abi.turn import Ending, Pins, Turn
+from daimon.context.held import is_fit_to_show
 from daimon.kernel.budget import reached
 from daimon.observe import words
 
@@ -360,7 +361,8 @@ def _deed(body: Intended | Started | Happened) -> _Told:
             head = f"of {intent}: {code or 'ok'} ({body.how}), {words.duration(body.duration_ms / 1000)}"
             touched = tuple(f"touched {t.kind} {t.what}" for t in body.touched)
             done = tuple(f"with {o.kind}" for o in body.operations)
-            return _Told(head, (words.joined(result.parts), *touched, *done), "bad" if code else "plain")
+            kept = () if body.hold == "never" or is_fit_to_show(result.label) else (f"not all shown to the model (hold: {body.hold})",)
+            return _Told(head, (words.joined(result.parts), *kept, *touched, *done), "bad" if code else "plain")
         case _:
             assert_never(body)
 

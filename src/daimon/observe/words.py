@@ -94,7 +94,7 @@ def erased(gone: Erased) -> str:
 
 
 def label(value: Label) -> str:
-    trust = "trusted" if value.is_trusted else "untrusted"
+    trust = "trusted" if value.is_trusted else "limited" if value.is_limited else "untrusted"
     return f"{trust} {', '.join(map(str, value.origins))}".rstrip()
 
 

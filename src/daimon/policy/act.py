@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from daimon.abi.fields import leaves
-from daimon.abi.judgement import Provenance, Seen, Shown, Situation
+from daimon.abi.judgement import Held, Provenance, Seen, Shown, Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy.names import canonical
 from daimon.policy.records import Record, plain, records
@@ -23,9 +23,13 @@ FREE_UNLESS: dict[ArgumentRole, frozenset[Capability]] = {
 
 @dataclass(frozen=True, slots=True)
 class Act:
+    """What handles stand for has taken their places in `given`; it is never quoted."""
+
     manifest: Manifest
     given: dict[str, JsonValue]
     situation: Situation
+    held: frozenset[str] = frozenset()
+    """Arguments that hold what the model has not read."""
 
     def role(self, name: str) -> ArgumentRole:
         return self.manifest.roles.get(name, ArgumentRole.DESTINATION)
@@ -43,6 +47,8 @@ class Act:
         return forbidden is not None and forbidden.isdisjoint(self.manifest.capabilities)
 
     def told(self, name: str, shown: Shown, note: str) -> Provenance:
+        if name in self.held:
+            return Provenance(name, self.role(name), "(held)", shown, "words that are held" if note else "")
         text = ", ".join(flat(self.given[name]))
         value = text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
         return Provenance(name, self.role(name), value, shown, note)
@@ -56,12 +62,27 @@ class Act:
         return records(self.situation)
 
 
+def taken_apart(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Act:
+    given = {name: _filled(value, situation.held) for name, value in arguments.items() if not _is_empty(value)}
+    return Act(manifest, given, situation, frozenset(name for name in given if given[name] != arguments[name]))
+
+
+def _filled(value: JsonValue, held: dict[str, Held]) -> JsonValue:
+    if isinstance(value, str):
+        for handle, each in held.items():
+            value = each.text if value == handle else value.replace("{{" + handle + "}}", each.text)
+        return value
+    if isinstance(value, list):
+        return [_filled(inner, held) for inner in value]
+    return {name: _filled(inner, held) for name, inner in value.items()} if isinstance(value, dict) else value
+
+
 def flat(value: JsonValue) -> tuple[str, ...]:
     """Every plain value in it, as text."""
     return tuple(plain(leaf.value) for leaf in leaves(value) if leaf.value is not None)
 
 
-def is_empty(value: JsonValue) -> bool:
+def _is_empty(value: JsonValue) -> bool:
     return value is None or value in ("", [], {})
 
 

@@ -2,7 +2,8 @@
 
 Pure and table-driven; no tool's name occurs here. A call that leaves the machine, spends, deletes or changes who may do what stands
 
-    clean     when nobody but the owner and trusted services had a word in what the model has read
+    clean     when nobody but the owner and trusted services had a word in what the model has read; text that it passes on unread, and
+              closed answers about it, do not change that, as long as they do not say where, what, how much or whom
     plan      when it is an unspent step of a plan that was stated on such a context, argument by argument (`planned.py`, `licence.py`)
     words     without a plan: when each argument is shown to come from the owner's own words or from what they name (`shown.py`)
     off_plan  when there is a plan and this is not in it
@@ -20,17 +21,16 @@ from pydantic import JsonValue
 from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence
-from daimon.policy.act import Act, is_empty, is_private
+from daimon.policy.act import Act, is_private, taken_apart
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
-from daimon.policy.shown import by_words
+from daimon.policy.shown import by_store, by_words
 from daimon.policy.words import says
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:
-    given = {name: value for name, value in arguments.items() if not is_empty(value)}
-    act = Act(manifest, given, situation)
+    act = taken_apart(manifest, arguments, situation)
     is_fetch = not manifest.is_consequential and Capability.READS_OUTSIDE in manifest.capabilities and bool(act.audience)
     is_planning = Capability.PLANS in manifest.capabilities
     if not (manifest.is_consequential or is_fetch or is_planning):
@@ -49,6 +49,8 @@ def _weigh(act: Act, is_fetch: bool, is_planning: bool) -> Facts:
         return Facts(basis="clean", by="clean", provenance=tuple(act.told(name, "own", "nobody else was heard") for name in act.given))
     if is_planning:
         return Facts(basis="none", reason="The plan was made after reading what others wrote.", provenance=act.untrusted())
+    if situation.is_unswayed:
+        return by_store(act)
     if is_fetch:
         return _fetch(act)
     if situation.plans:

@@ -39,6 +39,24 @@ def by_words(act: Act) -> Facts:
     return Facts(basis="words", by="words", provenance=shown)
 
 
+def by_store(act: Act) -> Facts:
+    """For a model that strangers could not talk into anything: what is not free text must be the owner's word or a trusted field."""
+    shown = tuple(_stored(act, name) for name in act.given)
+    wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
+    if wrong is not None:
+        return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
+    return Facts(basis="clean", by="clean", provenance=shown)
+
+
+def _stored(act: Act, name: str) -> Provenance:
+    if act.role(name) in SAFE:
+        return act.told(name, "own", "nobody else was heard")
+    told = _shown(act, name)
+    if told.shown in ("untrusted", "unknown") and name not in act.held and all(_holders(act, text) for text in flat(act.given[name])):
+        return act.told(name, "store", "a trusted field")
+    return told
+
+
 def _key(act: Act, arguments: dict[str, JsonValue]) -> tuple[str, ...]:
     """What makes two calls the same act: whom and what they reach."""
     return tuple(sorted(folded(text) for name, value in arguments.items() if act.role(name) not in SAFE for text in flat(value)))
