@@ -34,10 +34,12 @@ from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.grants import Standing
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -103,7 +105,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens)
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
-        turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
+        await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
+        desk = Desk(grants, config.manner(settings))
+        turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer, desk)
         dispatcher = LocalDispatcher(clock)
 
         def pins() -> Pins:
@@ -130,7 +134,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
-        api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts, mind.warm))
+        api = Api(Parts(inbox, journal, journal, journal, journal, grants, feed, clock, ids, status, reload, accounts, mind.warm))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)

@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher, Ids
+from daimon.abi.ports import Dispatcher, Ids, Policy
 from daimon.abi.step import Happened, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -25,11 +25,14 @@ from daimon.gateway.outbox import Postman
 from daimon.kernel.acting import Acting
 from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.grants import Standing
 from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.manner import Manner
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
@@ -96,6 +99,7 @@ class Rig:
     ids: Ids
     serving: asyncio.Future[None]
     brain: Brain
+    desk: Desk
     _sent: int = field(default=0)
 
     async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
@@ -170,6 +174,8 @@ async def kernel(
     pins: Pins = PINS,
     timeout_s: float = 5.0,
     budget: Budget = UNLIMITED,
+    manner: Manner = Manner(),  # noqa: B008 - it cannot change
+    policy: Policy | None = None,
     others: tuple[Model, ...] = (),
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
@@ -180,13 +186,15 @@ async def kernel(
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
-    dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
+    dispatch = Dispatch(Registry(tools), StandingFloor(), policy or StandingRules(), LocalLimiter(clock), clock)
     pager = Pager(journal, "You are a test.", 32_000)
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
     thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator())
-    turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer)
+    desk = Desk(Standing(journal, HOME_SPACE), manner)
+    await desk.grants.load(clock.now())
+    turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer, desk)
     scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
     inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
     postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
@@ -203,6 +211,7 @@ async def kernel(
             ids=ids,
             serving=tasks[0],
             brain=brain,
+            desk=desk,
         )
     finally:
         for task in tasks:

@@ -101,13 +101,13 @@ def trace(given: Path | None, turn: str, as_json: bool) -> None:
     if as_json:
         screen.emit(encode(Trace, found))
     else:
-        page.show(report(found.turn, found.event, found.steps))
+        page.show(report(found.turn, found.event, found.steps, found.late))
 
 
 async def _trace(home: config.Home, turn: str) -> Trace:
     async with source(home) as journal:
         found = await find(journal, turn)
-        return Trace(found, await journal.event(found.event), await journal.steps(found.id))
+        return Trace(found, await journal.event(found.event), await journal.steps(found.id), await journal.late(found.id))
 
 
 def prompt(given: Path | None, turn: str, n: int) -> None:

@@ -192,6 +192,9 @@ class RemoteArchive:
     async def turn_of(self, event: EventId) -> Turn | None:
         return (await asyncio.to_thread(self._client.event, event)).turn
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        return (await asyncio.to_thread(self._client.trace, turn)).late
+
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         return await asyncio.to_thread(self._client.turns, limit, conversation, state)
 

@@ -22,7 +22,6 @@ from daimon.abi.money import Usage, worst
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
 from daimon.abi.step import Intended, ModelFailed, Replied, Reserved, Sampling, Settled
-from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.budget import Budget, without_money
 from daimon.kernel.containment import drawn
@@ -30,6 +29,7 @@ from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed, Token
 from daimon.kernel.log import Log
+from daimon.kernel.offers import Wanted
 from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
@@ -304,29 +304,18 @@ def _signature(signature: str | None) -> str | None:
 
 
 def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
-    """Every call becomes an intent; what the gate refused gets its outcome, what needs a person its question."""
+    """Every call becomes an intent; what the gate refused gets its outcome, what needs a person one question for all."""
     judged: list[tuple[int, Intended]] = []
+    known = dispatch.known()
     for i, asked in enumerate(calls):
         n = log.progress.next_n
-        intended = dispatch.admit(asked, situation_for(log, n, dispatch.known()))
+        intended = dispatch.admit(asked, situation_for(log, n, known))
         if i >= MOST_CALLS:
             intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
         log.add(intended)
         judged.append((n, intended))
     for n, intended in judged:
-        match intended.gate.verdict:
-            case "invalid" | "deny":
-                log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
-            case "ask":
-                asking.ask(log, _permission(intended), about=n)
-            case "allow":
-                pass
-
-
-def _permission(intended: Intended) -> Question:
-    return Question(
-        f"May I call {intended.tool}? {intended.gate.reason}".strip(),
-        ("deny", "allow"),
-        "authorise",
-        {"tool": intended.tool, "arguments": intended.arguments},
-    )
+        if intended.gate.verdict in ("invalid", "deny"):
+            log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
+    if wanted := [Wanted(n, intended, known[intended.tool]) for n, intended in judged if intended.gate.verdict == "ask"]:
+        asking.permit(log, wanted)

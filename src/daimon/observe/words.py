@@ -12,10 +12,12 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from daimon.abi.event import Answer, Body, Erased, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
+from daimon.abi.judgement import Grant
 from daimon.abi.label import Label
 from daimon.abi.message import Audio, File, Image, Part, Reasoning, Text, ToolCall, ToolResult
 from daimon.abi.money import Account, Amount, Limit, Usage, dollars
 from daimon.abi.ports import Balance
+from daimon.kernel import offers
 from daimon.kernel.budget import NAMES
 
 
@@ -130,6 +132,12 @@ def amount(value: Amount) -> str:
     if value.tokens and value.cost:
         return f"{value.tokens:,} tokens and {dollars(value.cost)}"
     return f"{value.tokens:,} tokens" if value.tokens else dollars(value.cost)
+
+
+def grant(value: Grant) -> str:
+    """What was allowed ahead of time, for whom and until when."""
+    until = "" if value.until is None else f", until {moment(value.until)}"
+    return f"{offers.words(value)}{until} (for {value.agent})"
 
 
 def limit(value: Limit) -> str:
