@@ -186,6 +186,19 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
 
 
+@asynccontextmanager
+async def granting(home: Home) -> AsyncIterator[Standing]:
+    """What was granted in a home that nobody runs, to take it back."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock = SystemClock()
+        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
+        stack.push_async_callback(journal.close)
+        yield Standing(journal, HOME_SPACE)
+
+
 async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:
     """A language-model server on loopback that answers by a script, for developers. Runs until cancelled."""
     from daimon.testing.provider.server import serve

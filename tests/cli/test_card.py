@@ -70,7 +70,7 @@ def test_a_call_that_needs_a_yes_says_that_it_waits(lively: Daimon) -> None:
         assert shown(terminal, "buy") == [
             '  ╭ buy · what="teapot"',
             "  │ waits for your permission",
-            "May I call buy? It spends. [deny / allow]",
+            'May I? buy — spends, what "teapot". Reason: It spends. [deny / allow]',
         ]
         assert shown(terminal, "allow")[:2] == ["  ╰ buy · ok · one teapot bought", "Done. "]
         shown(terminal, "buy")

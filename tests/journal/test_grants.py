@@ -1,4 +1,4 @@
-"""The contract of grants, on the real file and on the fake in memory, and what only the file can show: older files, a home that nobody runs."""
+"""The contract of grants, on the file and in memory, and what only the file can show: older files, a home that nobody runs."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -65,10 +65,9 @@ class Tool:
         parameters: dict[str, JsonValue] = {
             "type": "object", "properties": {"text": text}, "required": ["text"], "additionalProperties": False,
         }  # fmt: skip
-        self.manifest = Manifest(
-            name=name, description=f"does {name}", parameters=parameters, effect=effect, roles={"text": ArgumentRole.DESTINATION}
-            if Capability.SENDS in more.get("capabilities", ()) else {}, **more,
-        )  # fmt: skip
+        roles = {"text": ArgumentRole.DESTINATION} if Capability.SENDS in more.get("capabilities", ()) else {}
+        more = {"roles": roles, **more}
+        self.manifest = Manifest(name=name, description=f"does {name}", parameters=parameters, effect=effect, **more)
         self.calls: list[Call] = []
         self.verified: list[Call] = []
         self.happened: Result | None = None

@@ -108,6 +108,13 @@ def answer(
     act.answer(home, to, choice, text, as_json)
 
 
+def decisions(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
+    """List what people decided, with what they saw and what came of it."""
+    from daimon.cli import look
+
+    look.decisions(home, limit, as_json)
+
+
 def reload(home: Home = None, as_json: Json = False) -> None:
     """Let the running gateway read the settings of models, routes and budget again."""
     from daimon.cli import act
@@ -172,6 +179,6 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config, reload)
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, decisions, letters, costs, config, reload)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

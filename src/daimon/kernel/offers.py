@@ -73,19 +73,12 @@ def end_of(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), zone).astimezone(UTC)
 
 
-def last_day(until: datetime, zone: tzinfo) -> date:
-    """The other way round."""
-    return (until - timedelta(microseconds=1)).astimezone(zone).date()
-
-
-def words(grant: Grant, manifest: Manifest | None = None) -> str:
-    """What it covers: `send_email to bob@x.org, whatever the rest of it`."""
+def words(grant: Grant) -> str:
+    """What it covers, whatever the rest of the call says: `send_email to bob@x.org`."""
     places = f" to {_listed(grant.destinations)}" if grant.destinations else ""
     things = f" on {_listed(grant.targets)}" if grant.targets else ""
     where = f", in {quote.name(grant.job, MOST_SHOWN)} only" if grant.job else ""
-    moves = manifest is not None and ArgumentRole.AMOUNT in manifest.roles.values()
-    rest = ", whatever the amount and the rest of it" if moves else ", whatever the rest of it"
-    return f"{quote.name(grant.tool, MOST_SHOWN)}{places}{things}{where}{rest}"
+    return f"{quote.name(grant.tool, MOST_SHOWN)}{places}{things}{where}"
 
 
 def _grant(call: Wanted, ground: Ground) -> Grant | None:

@@ -22,6 +22,8 @@ YES = frozenset({ALLOW, GRANT, SEND})
 """Answers after which a call runs."""
 MOST_VALUE, MOST_BEGINNING, MOST_NOTE, MOST_REASON = 120, 60, 160, 400
 MOST_ITEMS = 6
+BRACKETS = str.maketrans("()", "[]")
+"""In a note, which stands in parentheses and may quote others."""
 VERBS = {
     Capability.SENDS: "sends",
     Capability.SPENDS: "spends",
@@ -59,15 +61,16 @@ def second_thought(call: Wanted, seconds: float) -> Question:
 
 
 def _grants(wanted: Sequence[Wanted], offered: Sequence[Offer], ground: Ground) -> list[str]:
-    told = [words(offer.grant, wanted[offer.call - 1].manifest) for offer in offered]
-    if not told:
+    if not offered:
         return []
     until = f"without asking until {ground.today + timedelta(days=DAYS)}"
+    moves = any(wanted[offer.call - 1].of(ArgumentRole.AMOUNT) for offer in offered)
+    rest = "whatever the amount and the rest says" if moves else "whatever the rest says"
     if len(wanted) == 1:
-        return [f"`{GRANT}` allows it, and {until}: {told[0]}."]
-    rest = "" if len(told) == len(wanted) else " The others cannot be granted; they are allowed once."
-    numbered = "; ".join(f"({offer.call}) {text}" for offer, text in zip(offered, told, strict=True))
-    return [f"`{GRANT}` allows all of them, and {until}: {numbered}.{rest}"]
+        return [f"`{GRANT}` allows it, and from now on, {until}: {words(offered[0].grant)}, {rest}."]
+    others = "" if len(offered) == len(wanted) else " The others cannot be granted; they are allowed once."
+    numbered = "; ".join(f"({offer.call}) {words(offer.grant)}" for offer in offered)
+    return [f"`{GRANT}` allows all of them, and from now on, {until}: {numbered}, {rest}.{others}"]
 
 
 def _line(call: Wanted) -> str:
@@ -99,7 +102,7 @@ def _arguments(call: Wanted) -> list[str]:
 def _origin(shown: Provenance | None) -> str:
     if shown is None:
         return ""
-    note, told = quote.prose(shown.note, MOST_NOTE), ORIGINS[shown.shown]
+    note, told = quote.prose(shown.note, MOST_NOTE).translate(BRACKETS), ORIGINS[shown.shown]
     return f" ({': '.join([note, told] if note and told.startswith('NOT') else filter(None, [told, note]))})"
 
 

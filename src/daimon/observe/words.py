@@ -81,6 +81,18 @@ def part(value: Part) -> str:
             assert_never(value)
 
 
+def data_of(parts: Iterable[Part]) -> JsonValue:
+    """What a tool returned, taken out of the form in which models get it; None if it is in no such form."""
+    for value in parts:
+        if isinstance(value, Text):
+            try:
+                told = json.loads(value.text)
+            except (ValueError, RecursionError):
+                return None
+            return told.get("data") if isinstance(told, dict) else None
+    return None
+
+
 def call(tool: str, arguments: JsonValue) -> str:
     if isinstance(arguments, dict):
         return f"{tool}({', '.join(f'{name}={compact(value)}' for name, value in arguments.items())})"
