@@ -146,14 +146,14 @@ def test_no_words_of_others_add_a_line_or_anything_unseen(value: JsonValue, note
 
 
 def test_a_grant_covers_the_call_and_no_more() -> None:
-    pay = wanted({"to": ["Bob@X.org ", "ann"], "file": 17, "amount": 40}, tool="pay", capabilities=(Capability.SPENDS, Capability.SENDS))
+    pay = wanted({"to": ["Bob@X.org ", "ann"], "file": "A17", "amount": 40}, tool="pay", capabilities=(Capability.SPENDS, Capability.SENDS))
     (offer,) = offers_in(permission.question([pay], ground("morning")))
     assert offer.grant == Grant(
         id="", agent=SELF, capabilities=(Capability.SENDS, Capability.SPENDS), tool="pay", destinations=("ann", "bob@x.org"),
-        targets=("17",), job="morning", until=datetime(2026, 12, 16, tzinfo=UTC),
+        targets=("a17",), job="morning", until=datetime(2026, 12, 16, tzinfo=UTC),
     )  # fmt: skip
     assert "whatever the amount and the rest says" in text(pay)
-    assert "pay to ann, bob@x.org on 17, in morning only" in text(pay, job="morning")
+    assert "pay to ann, bob@x.org on a17, in morning only" in text(pay, job="morning")
 
 
 @pytest.mark.parametrize(

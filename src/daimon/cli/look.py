@@ -168,8 +168,7 @@ def decisions(given: Path | None, limit: int, as_json: bool) -> None:
         return
     rows = screen.table("asked", "question", "answer", "after", "outcome")
     for made in found:
-        who = made.by or "nobody in time"
-        answer = f"{made.choice}{f' {made.text}' if made.text else ''}, {who}"
+        answer = f"{f'{made.choice} {made.text}'.strip()}, {made.by}" if made.by else f"{made.choice}, nobody answered in time"
         outcomes = "; ".join(f"{case.tool}: {case.outcome}" for case in made.cases)
         granted = "".join(f"; granted {grant.id}" for grant in made.grants)
         rows.add_row(

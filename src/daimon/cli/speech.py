@@ -10,13 +10,28 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from daimon.abi.message import Part
-from daimon.abi.step import Answered, Asked, Decided, Happened, Intended, ModelFailed, Park, Raised, Replied, Routed, Short, Started, Step
+from daimon.abi.step import (
+    Answered,
+    Asked,
+    Decided,
+    Granted,
+    Happened,
+    Intended,
+    ModelFailed,
+    Park,
+    Raised,
+    Replied,
+    Routed,
+    Short,
+    Started,
+    Step,
+)
 from daimon.abi.tool import Question
 from daimon.cli import bill, screen
 from daimon.cli.card import Cards, Line
 from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.cli.wrap import Wrap, fill
-from daimon.kernel import budget, verdict
+from daimon.kernel import budget, offers, verdict
 from daimon.kernel.feed import Recorded, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
@@ -160,6 +175,8 @@ class Speech:
                 self._short = None
             case Raised(scope=scope, more=more):
                 self._dim(f"{bill.amount(more)} more allowed for {budget.NAMES[scope]}")
+            case Granted(grant=grant):
+                self._dim(f"granted {grant.id}: {offers.words(grant)}; `daimon grants revoke` takes it back")
             case Answered(choice=choice, event=None):
                 self._dim(f"nobody answered in time, so: {choice or 'no answer'}")
             case _:

@@ -93,7 +93,7 @@ def _grant(call: Wanted, ground: Ground) -> Grant | None:
         agent=ground.agent,
         capabilities=call.manifest.capabilities,
         tool=call.intended.tool,
-        destinations=tuple(sorted({value.lower() for value in destinations})),
+        destinations=tuple(sorted(set(destinations))),
         targets=tuple(sorted(set(targets))),
         job=ground.job,
         until=end_of(ground.today + timedelta(days=DAYS), ground.zone),
@@ -101,13 +101,13 @@ def _grant(call: Wanted, ground: Ground) -> Grant | None:
 
 
 def _values(given: dict[str, JsonValue]) -> list[str] | None:
-    """None: something in it is no plain value, so nobody can say what a grant would cover."""
+    """In small letters, as the rules compare them. None: something in it is no plain value: nobody can say what a grant would cover."""
     found: list[str] = []
     for value in given.values():
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, bool) or not isinstance(item, str | int | float) or not str(item).strip():
                 return None
-            found.append(str(item).strip())
+            found.append(str(item).strip().lower())
     return found
 
 

@@ -44,7 +44,7 @@ ORIGINS: dict[Shown, str] = {
 
 def question(wanted: Sequence[Wanted], ground: Ground) -> Question:
     offered = offers(wanted, ground)
-    lines = [_line(call) for call in wanted]
+    lines = [f"{_line(call)}{_reason(call)}" for call in wanted]
     if len(lines) == 1:
         text = [f"May I? {lines[0]}", *_grants(wanted, offered, ground)]
     else:
@@ -78,8 +78,11 @@ def _line(call: Wanted) -> str:
     what = " and ".join(verbs) or quote.prose(call.manifest.description, MOST_VALUE)
     parts = list(_arguments(call))
     to = f" {parts.pop(0)}" if parts and parts[0].startswith("to ") else ""
-    reason = f" Reason: {quote.prose(call.intended.gate.reason, MOST_REASON)}" if call.intended.gate.reason else ""
-    return f"{quote.name(call.intended.tool, MOST_VALUE)} — {', '.join([what + to, *parts])}.{reason}"
+    return f"{quote.name(call.intended.tool, MOST_VALUE)} — {', '.join([what + to, *parts])}."
+
+
+def _reason(call: Wanted) -> str:
+    return f" Reason: {quote.prose(call.intended.gate.reason, MOST_REASON)}" if call.intended.gate.reason else ""
 
 
 def _arguments(call: Wanted) -> list[str]:

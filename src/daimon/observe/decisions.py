@@ -16,6 +16,7 @@ from daimon.abi.ports import Archive
 from daimon.abi.step import Answered, Asked, Granted, Happened, Intended, Received, Started, Step
 from daimon.abi.tool import Question
 from daimon.abi.turn import Turn
+from daimon.kernel.permission import YES
 from daimon.observe import words
 
 MOST_TURNS = 1_000
@@ -31,6 +32,7 @@ class Case:
     gate: Gate
     """What the rules said of it, with what could be shown of each argument."""
     is_allowed: bool
+    """By this answer; a later one may have stopped it."""
     outcome: str
     """`ok`, an error code, or `none` while it has none."""
     result: str = ""
@@ -92,7 +94,7 @@ def _answer(turn: Turn, steps: Sequence[Step], asked: Step, body: Asked, step: S
     return HumanDecision(
         to=asked.ref, conversation=turn.conversation, job=turn.job, question=body.question, choice=answer.choice, text=answer.text,
         by=None if answer.event is None else answer.by, event=answer.event, asked_at=asked.at, answered_at=step.at,
-        took_s=(step.at - asked.at).total_seconds(), cases=tuple(_cases(steps, body.calls)), grants=granted,
+        took_s=(step.at - asked.at).total_seconds(), cases=tuple(_cases(steps, body.calls, _allowed(body, answer))), grants=granted,
     )  # fmt: skip
 
 
@@ -108,16 +110,19 @@ def _told(turn: Turn, steps: Sequence[Step], started: Step, question: Question, 
         to=StepRef(turn.id, body.intent), conversation=turn.conversation, job=turn.job, question=question,
         choice=str(said.get("choice", "")), text=str(said.get("text", "")), by=None,
         event=None if is_expired else event, asked_at=started.at, answered_at=step.at, took_s=(step.at - started.at).total_seconds(),
-        cases=tuple(_cases(steps, (body.intent,))),
+        cases=tuple(_cases(steps, (body.intent,), (body.intent,))),
     )  # fmt: skip
 
 
-def _cases(steps: Sequence[Step], calls: Sequence[int]) -> Iterator[Case]:
+def _allowed(asked: Asked, answer: Answered) -> Sequence[int]:
+    return (answer.only or asked.calls) if answer.choice in YES else ()
+
+
+def _cases(steps: Sequence[Step], calls: Sequence[int], allowed: Sequence[int]) -> Iterator[Case]:
     outcomes = {step.body.intent: step.body for step in steps if isinstance(step.body, Happened)}
     for n in calls:
         intended, outcome = steps[n].body, outcomes.get(n)
         if isinstance(intended, Intended):
-            is_allowed = outcome is None or outcome.how not in ("refused", "cancelled")
             told = "none" if outcome is None else outcome.code or "ok"
             result = "" if outcome is None else words.joined(outcome.result.parts)
-            yield Case(n, intended.tool, intended.arguments, intended.gate, is_allowed, told, result)
+            yield Case(n, intended.tool, intended.arguments, intended.gate, n in allowed, told, result)
