@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
+from typing import Literal
 
 import pytest
 from pydantic import JsonValue
@@ -12,8 +13,8 @@ from daimon.abi.event import Address, Answer, Heartbeat, Late
 from daimon.abi.ids import HOME_SPACE, OWNER, PrincipalId, StepRef
 from daimon.abi.judgement import Gate, Grant, Situation
 from daimon.abi.label import Author, Label, Origin
-from daimon.abi.step import Answered, Asked, Granted, Received, Step
-from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Result, Send
+from daimon.abi.step import Answered, Asked, Granted, Received, Started, Step
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Question, Result, Send
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.manner import Manner, Quiet
 from daimon.testing.clock import START, ManualClock
@@ -199,6 +200,27 @@ async def _has_received(rig: Rig, turn: Turn, number: int) -> bool:
     steps = await rig.journal.steps(turn.id)
     is_parked = (await rig.journal.turn(turn.id)).state is State.PARKED
     return is_parked and sum(isinstance(step.body, Received) for step in steps) == number
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("plan", False), ("choose", True)])
+async def test_whom_a_turn_serves_may_choose_but_not_approve_a_plan(kind: Literal["plan", "choose"], counts: bool) -> None:
+    async def ask(arguments: dict[str, JsonValue], call: Call) -> Pending:
+        return Pending(call.key, Question("So?", ("no", "yes"), kind))
+
+    async with kernel(script=[calls(("ask", {"text": "x"})), says("thanks")], tools=[Tool("ask", behaviour=ask)]) as rig:
+        turn = await rig.rested(await rig.say("go", principal=STRANGER))
+        (started,) = (s.body for s in await rig.journal.steps(turn.id) if isinstance(s.body, Started))
+        assert started.question is not None
+        assert (started.question.expires_at is not None) is (kind == "plan"), "nobody waits for an approval for ever"
+        await rig.send(Answer("yes"), resolves=StepRef(turn.id, started.intent), principal=STRANGER)
+        await rig.until(lambda: _has_taken(rig, turn))
+        assert ((await rig.journal.turn(turn.id)).ending is Ending.ANSWERED) is counts
+        assert ignored(await rig.journal.steps(turn.id)) == ["" if counts else "stranger may not answer this"]
+
+
+async def _has_taken(rig: Rig, turn: Turn) -> bool:
+    is_resting = (await rig.journal.turn(turn.id)).state in (State.PARKED, State.DONE)
+    return is_resting and any(isinstance(step.body, Received) for step in await rig.journal.steps(turn.id))
 
 
 async def test_a_question_whether_something_may_be_done_goes_to_the_owner() -> None:

@@ -29,8 +29,7 @@ TIMED = frozenset({"authorise", "plan"})
 def ask(log: Log, question: Question, calls: Sequence[int] = ()) -> None:
     """`calls` are the intents in question, in the order in which it counts them."""
     silent_until = _silent_until(log, question)
-    if question.type in TIMED and question.expires_at is None:
-        question = replace(question, expires_at=(silent_until or log.now()) + log.desk.manner.timeout)
+    question = _timed(log, question, silent_until)
     sends = (_send(log, question, log.progress.next_n, silent_until),) if _is_told(log, question, silent_until) else ()
     log.add(Asked(question, calls[0] if calls else None, sends, tuple(calls[1:])))
 
@@ -54,12 +53,21 @@ def announce(log: Log, started: Started) -> Started:
     """A started call that asks a person: the question goes out with it."""
     if started.question is None:
         return started
-    send = _send(log, started.question, started.intent, _silent_until(log, started.question))
-    return replace(started, operations=(*started.operations, send))
+    silent_until = _silent_until(log, started.question)
+    question = started.question if started.until is not None else _timed(log, started.question, silent_until)
+    send = _send(log, question, started.intent, silent_until)
+    return replace(started, question=question, operations=(*started.operations, send))
 
 
 def ground(log: Log) -> Ground:
     return Ground(log.progress.agent, log.claim.turn.job, log.now(), log.desk.manner.zone)
+
+
+def _timed(log: Log, question: Question, silent_until: datetime | None) -> Question:
+    """Its time begins when it is told."""
+    if question.type not in TIMED or question.expires_at is not None:
+        return question
+    return replace(question, expires_at=(silent_until or log.now()) + log.desk.manner.timeout)
 
 
 def _silent_until(log: Log, question: Question) -> datetime | None:
