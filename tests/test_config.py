@@ -1,6 +1,8 @@
 """Settings: where they come from, which one counts, and what an error says."""
 
 import os
+import re
+from datetime import time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -10,6 +12,7 @@ from tests.journal.world import said_by
 
 from daimon import config
 from daimon.abi.errors import Misconfigured
+from daimon.kernel.manner import Quiet
 
 NOTHING: dict[str, str] = {}
 
@@ -211,6 +214,31 @@ def test_the_zone_is_the_owners_or_the_machines(file: Path) -> None:
     file.write_text("[owner]\ntimezone = 'Asia/Tokyo'\n")
     assert config.zone(config.load(file, NOTHING)) == ZoneInfo("Asia/Tokyo")
     assert config.zone(config.Settings()) == ZoneInfo(config.system_zone())
+
+
+def test_how_people_are_asked_is_set(file: Path) -> None:
+    file.write_text('[owner]\ntimezone = "Europe/Vienna"\n[asking]\ntimeout_h = 2\nquiet = "22:00-07:00"\nundo_s = 30\n', encoding="utf-8")
+    manner = config.manner(config.load(file, {}))
+    assert (manner.timeout, manner.undo, str(manner.zone)) == (timedelta(hours=2), timedelta(seconds=30), "Europe/Vienna")
+    assert manner.quiet == Quiet(time(22), time(7))
+    usual = config.manner(config.Settings())
+    assert (usual.timeout, usual.quiet, usual.undo) == (timedelta(hours=72), None, timedelta())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("timeout_h = 0", "asking.timeout_h: Input should be greater than 0"),
+        ('quiet = "at night"', "asking.quiet: Value error, 'at night' are no hours such as 22:00-07:00"),
+        ('quiet = "07:00-07:00"', "begins and ends at the same time"),
+        ("undo_s = -1", "asking.undo_s: Input should be greater than or equal to 0"),
+        ("undo_s = 9999", "asking.undo_s: Input should be less than or equal to 3600"),
+    ],
+)
+def test_a_mistake_in_how_people_are_asked_is_told(file: Path, line: str, sentence: str) -> None:
+    file.write_text(f"[asking]\n{line}\n", encoding="utf-8")
+    with pytest.raises(Misconfigured, match=re.escape(sentence)):
+        config.load(file, {})
 
 
 def test_the_home_is_where_it_was_asked_for(tmp_path: Path) -> None:

@@ -38,10 +38,12 @@ from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.grants import Standing
 from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
@@ -110,7 +112,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
-        turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer)
+        await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
+        desk = Desk(grants, config.manner(settings))
+        turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer, desk)
         dispatcher = LocalDispatcher(clock)
 
         def pins() -> Pins:
@@ -139,7 +143,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
-        api = Api(Parts(inbox, journal, journal, journal, journal, feed, clock, ids, status, reload, accounts, mind.warm))
+        api = Api(Parts(inbox, journal, journal, journal, journal, grants, feed, clock, ids, status, reload, accounts, mind.warm))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -208,6 +212,19 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
         yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
+
+
+@asynccontextmanager
+async def granting(home: Home) -> AsyncIterator[Standing]:
+    """What was granted in a home that nobody runs, to take it back."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock = SystemClock()
+        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
+        stack.push_async_callback(journal.close)
+        yield Standing(journal, HOME_SPACE)
 
 
 async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:

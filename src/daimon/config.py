@@ -8,6 +8,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 
 from daimon.abi.errors import Misconfigured
 from daimon.abi.step import Hold
+from daimon.kernel.manner import Manner, quiet_hours
 from daimon.machine.home import Home as Home
 
 PREFIX = "DAIMON_"
@@ -157,6 +159,22 @@ class Limits(_Branch):
     pause_share: Annotated[float, Field(gt=0, le=1)] = 0.9
 
 
+def _quiet(hours: str) -> str:
+    quiet_hours(hours)
+    return hours
+
+
+class Asking(_Branch):
+    """How people are asked."""
+
+    timeout_h: Annotated[float, Field(gt=0, le=24 * 365)] = 72.0
+    """A question whether something may be done counts as answered with no after so many hours."""
+    quiet: Annotated[str, AfterValidator(_quiet)] = ""
+    """Hours such as 22:00-07:00 in which no question is sent, unless it is about money; it waits for their end."""
+    undo_s: Annotated[float, Field(ge=0, le=3_600)] = 0.0
+    """A call that was allowed and reaches somebody waits so long for a `stop`; 0: it does not."""
+
+
 NONE = "none"
 
 
@@ -241,6 +259,7 @@ class Settings(_Branch):
     """By name."""
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
+    asking: Asking = Asking()
     context: Context = Context()
     extensions: tuple[str, ...] = ()
     """Python modules with a function `extend(kit)`, which may add tools, models and channels."""
@@ -270,6 +289,11 @@ def system_zone() -> str:
 
 def zone(settings: Settings) -> ZoneInfo:
     return ZoneInfo(settings.owner.timezone or system_zone())
+
+
+def manner(settings: Settings) -> Manner:
+    asked = settings.asking
+    return Manner(zone(settings), timedelta(hours=asked.timeout_h), quiet_hours(asked.quiet), timedelta(seconds=asked.undo_s))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -14,7 +14,21 @@ from daimon.abi.event import SCHEMA, Body
 from daimon.abi.label import Author
 from daimon.abi.message import ToolCall, ToolResult
 from daimon.abi.money import Scope
-from daimon.abi.step import Happened, Intended, ModelFailed, Replied, Reserved, Routed, Settled, Short, StepBody
+from daimon.abi.step import (
+    Answered,
+    Asked,
+    Granted,
+    Happened,
+    Intended,
+    ModelFailed,
+    Received,
+    Replied,
+    Reserved,
+    Routed,
+    Settled,
+    Short,
+    StepBody,
+)
 
 DATA = Path(__file__).parent.parent / "data"
 STORED = [row for file in sorted(DATA.glob("rows-v*.json")) for row in json.loads(file.read_text(encoding="utf-8"))]
@@ -71,6 +85,19 @@ def test_what_older_steps_do_not_say_is_read_as_nothing() -> None:
         assert kept in said[2]
     assert any(isinstance(value, dict) and "opus" in value for value in said[2])
     assert any(isinstance(value, tuple) and len(value) == 2 for value in said[2])
+
+
+def test_a_question_answer_or_event_that_says_nothing_of_several_calls_is_about_one_and_counts() -> None:
+    """As all were before there were questions about several calls."""
+    for schema, calls, only, ignored in ((1, {(4,)}, {()}, {""}), (2, {(), (4,), (4, 5)}, {(4,)}, {"it was settled before"})):
+        assert {body.calls for body in bodies(schema) if isinstance(body, Asked)} == calls
+        assert {body.only for body in bodies(schema) if isinstance(body, Answered)} == only
+        assert {body.ignored for body in bodies(schema) if isinstance(body, Received)} == ignored
+
+
+def test_a_grant_is_read_with_its_bounds() -> None:
+    (granted,) = (body.grant for body in bodies(2) if isinstance(body, Granted))
+    assert (granted.id, granted.destinations, granted.until) == ("t01:8", ("bob@x.org",), datetime(2026, 11, 23, tzinfo=UTC))
 
 
 def test_the_field_labels_of_old_results_are_not_lost() -> None:

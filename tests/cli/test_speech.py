@@ -6,12 +6,14 @@ from decimal import Decimal
 import pytest
 
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, StepRef, TurnId
+from daimon.abi.judgement import Grant
 from daimon.abi.message import Reasoning, Text, ToolResult
 from daimon.abi.money import Account, Amount, Limit, Scope, Usage
 from daimon.abi.step import (
     Answered,
     Asked,
     Decided,
+    Granted,
     Happened,
     ModelFailed,
     Park,
@@ -24,7 +26,7 @@ from daimon.abi.step import (
     Step,
     StepBody,
 )
-from daimon.abi.tool import Question
+from daimon.abi.tool import Capability, Question
 from daimon.cli.speech import Speech
 from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.kernel.feed import Recorded, Token
@@ -122,6 +124,12 @@ def test_what_was_allowed_and_what_nobody_answered_are_lines(capsys: pytest.Capt
     raised = Raised(Scope.DAY, "2026-11-15", Amount(0, Decimal("2.5")), OWNER)
     out = shown(capsys, recorded(3, raised), recorded(4, Answered(2, "deny", "", OWNER, None)))
     assert out == "  · $2.50 more allowed for today\n  · nobody answered in time, so: deny\n"
+
+
+def test_a_grant_says_how_it_is_taken_back(capsys: pytest.CaptureFixture[str]) -> None:
+    grant = Grant("t1:4", SELF, (Capability.SENDS,), "send", ("bob@x.org",))
+    out = shown(capsys, recorded(4, Granted(2, grant)))
+    assert out == "  · granted t1:4: send to bob@x.org; `daimon grants revoke` takes it back\n"
 
 
 def test_a_long_failure_is_two_lines_of_the_terminal_at_most(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Annotated
 
+from daimon.abi.label import Author
 from daimon.abi.message import Role, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request, Unmetered
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel
 from daimon.extension import Kit
+from daimon.tools.schema import tool
 
 
 class Puppet(Unmetered):
-    """`say WORDS` is answered word by word, `ask QUESTION` asks the owner, `hang` begins to speak and never ends, the rest is silence."""
+    """`say WORDS` is answered word by word, `ask QUESTION` asks the owner, `mail WHOM…` sends mails, `hang` begins to speak and never ends,
+    the rest is silence."""
 
     name = "puppet"
 
@@ -25,6 +30,8 @@ class Puppet(Unmetered):
                 yield Reply((Text(rest),), self.name)
             case "ask":
                 yield Reply((ToolCall("c1", "ask_owner", {"question": rest, "options": ["no", "yes"]}),), self.name, "tools")
+            case "mail":
+                yield Reply(tuple(ToolCall(f"c{i}", "mail", {"to": to}) for i, to in enumerate(rest.split())), self.name, "tools")
             case "hang":
                 yield Delta("well, ")
                 await asyncio.Event().wait()
@@ -32,5 +39,12 @@ class Puppet(Unmetered):
                 yield Reply((), self.name)
 
 
+@tool(effect=Effect.PURE, capabilities={Capability.SENDS}, result=ResultLabel(Author.SERVICE, "mail"))
+async def mail(call: Call, to: Annotated[str, ArgumentRole.DESTINATION, "Whom."]) -> Result:
+    """Send a mail."""
+    return Result(f"sent to {to}")
+
+
 def extend(kit: Kit) -> None:
+    kit.tools.append(mail)
     kit.models["puppet"] = Puppet()

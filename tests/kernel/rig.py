@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import OWNER, READER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
@@ -25,12 +25,15 @@ from daimon.gateway.outbox import Postman
 from daimon.kernel.acting import Acting
 from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.grants import Standing
 from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.manner import Manner
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
@@ -66,10 +69,9 @@ class Tool:
         parameters: dict[str, JsonValue] = {
             "type": "object", "properties": {"text": text}, "required": ["text"], "additionalProperties": False,
         }  # fmt: skip
-        self.manifest = Manifest(
-            name=name, description=f"does {name}", parameters=parameters, effect=effect, roles={"text": ArgumentRole.DESTINATION}
-            if Capability.SENDS in more.get("capabilities", ()) else {}, **more,
-        )  # fmt: skip
+        roles = {"text": ArgumentRole.DESTINATION} if Capability.SENDS in more.get("capabilities", ()) else {}
+        more = {"roles": roles, **more}
+        self.manifest = Manifest(name=name, description=f"does {name}", parameters=parameters, effect=effect, **more)
         self.calls: list[Call] = []
         self.verified: list[Call] = []
         self.happened: Result | None = None
@@ -100,6 +102,7 @@ class Rig:
     ids: Ids
     serving: asyncio.Future[None]
     brain: Brain
+    desk: Desk
     _sent: int = field(default=0)
 
     async def say(self, text: str, conversation: str = "main", principal: PrincipalId = OWNER) -> Event:
@@ -174,6 +177,8 @@ async def kernel(
     pins: Pins = PINS,
     timeout_s: float = 5.0,
     budget: Budget = UNLIMITED,
+    manner: Manner = Manner(),  # noqa: B008 - it cannot change
+    policy: Policy | None = None,
     others: tuple[Model, ...] = (),
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
@@ -181,7 +186,6 @@ async def kernel(
     terms: Terms = Terms(),  # noqa: B008 - frozen; a reader asks before every act, whatever led to it
     hold: Hold = "never",
     closed_answers: int = 20,
-    policy: Policy | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
@@ -196,7 +200,9 @@ async def kernel(
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
     thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator())
-    turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer)
+    desk = Desk(Standing(journal, HOME_SPACE), manner)
+    await desk.grants.load(clock.now())
+    turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer, desk)
     scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
     inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
     postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
@@ -213,6 +219,7 @@ async def kernel(
             ids=ids,
             serving=tasks[0],
             brain=brain,
+            desk=desk,
         )
     finally:
         for task in tasks:

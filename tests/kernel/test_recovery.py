@@ -8,7 +8,7 @@ happened.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,17 @@ from pydantic import JsonValue
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, replies, result_text
 
 from daimon.abi.errors import BadInput, Erased, ToolFailed
-from daimon.abi.event import Address, Event, Said
+from daimon.abi.event import Address, Answer, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
 from daimon.abi.label import owned
 from daimon.abi.message import Role, Text
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.ports import Claim
-from daimon.abi.step import Asked, Intended, Replied, Started, Upgraded
+from daimon.abi.step import Asked, Granted, Intended, Replied, Started, Upgraded
 from daimon.abi.tool import Call, Capability, Effect, Pending, Question, Result, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal.sqlite import SqliteJournal
+from daimon.kernel.manner import Manner
 from daimon.kernel.questions import open_questions
 from daimon.kernel.scheduler import MOST_ATTEMPTS
 from daimon.machine.chance import SystemRandom
@@ -393,6 +394,9 @@ class Mortal:
         self._is_after = is_after
         self.is_dead = asyncio.Event()
 
+    def die_after(self, writes: int) -> None:
+        self._left = writes
+
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._journal, name)
         return self._dying(method) if name in self.WRITES else method
@@ -502,6 +506,93 @@ async def _is_over(journal: SqliteJournal) -> bool:
 async def _is_over_or_asks(journal: SqliteJournal) -> bool:
     found = await journal.turns(HOME_SPACE, 1)
     return await _is_over(journal) or (bool(found) and found[0].state is State.PARKED)
+
+
+# -- a crash at every write of a grant
+
+
+async def _granted_through_a_crash(file: Path, n: int, is_after: bool) -> bool:
+    """True if the turn was over before its n-th write after the answer."""
+    send = sender()
+    async with journal_at(file) as journal:
+        mortal = Mortal(journal, 1_000, is_after)
+        async with kernel(script=[_mail] * 9, tools=[send], journal=mortal) as rig:
+            turn, _ = await rig.ask("write to bob and ann")
+            (question,) = await open_questions(journal, turn.space)
+            mortal.die_after(n)
+            with suppress(Crash):
+                await rig.send(Answer("grant"), resolves=question.to, key="the-answer")
+                over = asyncio.ensure_future(rig.until(lambda: _is_over(journal)))
+                dead = asyncio.ensure_future(mortal.is_dead.wait())
+                await asyncio.wait({over, dead}, return_when=asyncio.FIRST_COMPLETED)
+                for task in (over, dead):
+                    task.cancel()
+            survived = not mortal.is_dead.is_set()
+    async with journal_at(file) as journal, kernel(script=[_mail] * 9, tools=[send], journal=journal) as rig:
+        await rig.send(Answer("grant"), resolves=question.to, key="the-answer")  # handed in again, since nobody said that it came
+        await rig.until(lambda: _is_over_or_doubts(journal))
+        for doubt in await open_questions(journal, turn.space):
+            await rig.answer(doubt.to, "leave")
+        await rig.until(lambda: _is_over(journal))
+        granted = [s.body.grant for s in await journal.steps(turn.id) if isinstance(s.body, Granted)]
+        assert sorted(grant.destinations for grant in granted) == [("ann@x.org",), ("bob@x.org",)], f"write {n}"
+        assert set(await journal.grants(HOME_SPACE, rig.clock.now())) == set(granted) == set(rig.desk.grants.current(rig.clock.now()))
+        assert max(Counter(call.key for call in send.calls).values(), default=0) <= 1, f"write {n}: sent twice"
+    return survived
+
+
+def _mail(request: Request) -> Reply:
+    is_first = not any(m.role is Role.ASSISTANT for m in request.messages)
+    return calls(("send", {"text": "bob@x.org"}), ("send", {"text": "ann@x.org"})) if is_first else says("all done")
+
+
+async def _is_over_or_doubts(journal: SqliteJournal) -> bool:
+    return await _is_over(journal) or any(q.question.type == "outcome" for q in await open_questions(journal, HOME_SPACE))
+
+
+@pytest.mark.parametrize("is_after", [False, True], ids=["before", "after"])
+async def test_a_crash_at_every_write_gives_each_grant_exactly_once(tmp_path: Path, is_after: bool) -> None:
+    n, survived = 0, False
+    while not survived:
+        n += 1
+        survived = await _granted_through_a_crash(tmp_path / f"{n}.db", n, is_after)
+    assert n > 4, "the answer must take several writes for this test to mean anything"
+
+
+async def test_a_call_that_waits_for_second_thoughts_waits_across_restarts(file: Path) -> None:
+    send, manner = sender(), Manner(undo=timedelta(seconds=0.3))
+    async with (
+        journal_at(file) as journal,
+        kernel(script=[calls(("send", {"text": "bob"}))], tools=[send], journal=journal, manner=manner) as rig,
+    ):
+        turn, _ = await rig.ask("go")
+        await allow(rig, turn)
+        await rig.until(lambda: _thinks_again(journal, turn))
+    assert send.calls == []
+    async with journal_at(file) as journal, kernel(script=[says("sent")], tools=[send], journal=journal) as rig:
+        assert (await rig.ended(turn)).ending is Ending.ANSWERED
+        assert len(send.calls) == 1
+
+
+async def _thinks_again(journal: SqliteJournal, turn: Turn) -> bool:
+    return any(q.question.type == "undo" for q in await open_questions(journal, turn.space))
+
+
+async def test_a_grant_counts_again_after_a_restart(file: Path) -> None:
+    async with (
+        journal_at(file) as journal,
+        kernel(script=[calls(("send", {"text": "bob"})), says("")], tools=[sender()], journal=journal) as rig,
+    ):
+        turn, _ = await rig.ask("go")
+        (question,) = await open_questions(journal, turn.space)
+        await rig.answer(question.to, "grant")
+        await rig.ended(turn)
+    async with journal_at(file) as journal, kernel(journal=journal) as rig:
+        (grant,) = rig.desk.grants.current(rig.clock.now())
+        assert grant.destinations == ("bob",)
+        await rig.desk.grants.revoke(grant.id, OWNER)
+    async with journal_at(file) as journal, kernel(journal=journal) as rig:
+        assert rig.desk.grants.current(rig.clock.now()) == ()
 
 
 async def test_an_erased_turns_results_and_calls_are_in_no_later_prompt_either(file: Path) -> None:

@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from daimon.abi.event import Address, Erased, Event, Said
+from daimon.abi.event import Address, Answer, Erased, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, BlobHash, EventId, Key, StepRef, TurnId
+from daimon.abi.judgement import Grant
 from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.message import Reasoning, Text, ToolCall, ToolResult
 from daimon.abi.money import Account, Amount, Limit, Scope, Usage
@@ -21,6 +22,7 @@ from daimon.abi.step import (
     Decided,
     Decision,
     Gate,
+    Granted,
     HandOff,
     Happened,
     Intended,
@@ -41,7 +43,7 @@ from daimon.abi.step import (
     UseTools,
     Wait,
 )
-from daimon.abi.tool import Effect, Question, Touched
+from daimon.abi.tool import Capability, Effect, Question, Touched
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.observe.trace import report
 
@@ -65,6 +67,7 @@ MEASURED = Settled(0, Usage(1_200, 50, 800, cost=Decimal("0.02")), "measured")
 ASSUMED = Settled(0, Usage(4_000, 8_192, cost=Decimal("0.13")), "assumed")
 SHORT = Short("sonnet", DAY, Amount(90_000, Decimal("4.95")), Amount(), Amount(12_192, Decimal("0.13")), "reached")
 RAISED = Raised(Scope.DAY, "2026-11-15", Amount(0, Decimal("2.5")), OWNER)
+GRANTED = Granted(9, Grant("t1:10", SELF, (Capability.SENDS,), "send", ("bob@x.org",), at=START, until=START + timedelta(days=30)))
 BODIES: tuple[StepBody, ...] = (
     Received(EventId("e2"), 3),
     Routed("reflex", "only", "the only one", ("reflex", "other")),
@@ -84,6 +87,7 @@ BODIES: tuple[StepBody, ...] = (
     Asked(QUESTION, 4),
     Answered(9, "coffee", "with milk", OWNER, EventId("e3")),
     Answered(9, "tea", "", OWNER, None),
+    GRANTED,
     Checkpointed("workspace", "w1"),
     Upgraded(Pins(model="a"), Pins(model="b")),
     Erased("h", START, "the owner wanted it"),
@@ -110,6 +114,29 @@ def test_every_kind_of_step_and_decision_is_told() -> None:
     assert [entry.n for entry in told.entries] == list(range(len(BODIES) + len(DECISIONS)))
     assert all(entry.head for entry in told.entries)
     assert [entry.after_s for entry in told.entries[:3]] == [0.0, 1.0, 2.0]
+
+
+def test_an_event_that_changes_nothing_is_shown_with_the_reason() -> None:
+    counts, ignored = report(TURN, EVENT, steps(Received(EventId("e2"), 3), Received(EventId("e4"), 3, "it was settled before"))).entries
+    assert (counts.head, counts.tone) == ("event e2 for step 3", "plain")
+    assert (ignored.head, ignored.tone) == ("event e4 for step 3: ignored, it was settled before", "bad")
+
+
+def test_what_came_when_the_turn_was_over_is_shown() -> None:
+    answer = replace(EVENT, id=EventId("e9"), body=Answer("allow"), resolves=StepRef(ID, 3))
+    assert report(TURN, EVENT, ()).late == ()
+    (line,) = report(TURN, EVENT, (), [answer]).late
+    assert line.startswith("event e9 (answer 'allow' of owner for step 3) at 2026-")
+    assert line.endswith(": ignored, the turn was over")
+
+
+def test_a_question_about_several_calls_and_its_answer_name_them() -> None:
+    asked, answer, granted = report(
+        TURN, EVENT, steps(Asked(QUESTION, 4, (), (5,)), Answered(0, "allow", "2", OWNER, None, (5,)), GRANTED)
+    ).entries
+    assert asked.head == "asks about 4, 5"
+    assert answer.head == "to 0: allow, only 5, nobody answered in time"
+    assert "owner granted t1:10, asked at 9: send to bob@x.org" in granted.head
 
 
 def test_a_tool_call_shows_arguments_verdict_and_outcome() -> None:

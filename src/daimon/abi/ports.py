@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import AgentId, BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
-from daimon.abi.judgement import Gate, Situation
+from daimon.abi.judgement import Gate, Grant, Situation
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
 from daimon.abi.money import Account, Amount, Limit, Scope
@@ -251,6 +251,10 @@ class Archive(Protocol):
         """The turn that took this event in, if one did."""
         ...
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        """Events for this turn that came when it was over: kept, and without effect."""
+        ...
+
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         """Newest first."""
         ...
@@ -311,6 +315,34 @@ class Ledger(Protocol):
         ...
 
     async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A grant, and what became of it."""
+
+    grant: Grant
+    revoked_at: datetime | None = None
+    revoked_by: PrincipalId | None = None
+
+    def is_in_force(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.grant.until is None or now < self.grant.until)
+
+
+class Grants(Protocol):
+    """What the owner allowed ahead of time: a reading of the grants among the steps, and of what was taken back."""
+
+    async def grants(self, space: SpaceId, now: datetime) -> tuple[Grant, ...]:
+        """Those in force, the oldest first."""
+        ...
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]:
+        """All that ever were, the newest first."""
+        ...
+
+    async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
+        """Takes it back from this moment on. One that was taken back before stays as it is. Raises NotFound."""
+        ...
 
 
 class Overview(Protocol):

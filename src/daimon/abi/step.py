@@ -15,7 +15,7 @@ from pydantic import Field, JsonValue
 from daimon.abi.event import SCHEMA, Erased
 from daimon.abi.form import Form
 from daimon.abi.ids import AgentId, BlobHash, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
-from daimon.abi.judgement import Gate
+from daimon.abi.judgement import Gate, Grant
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Part, ToolResult
 from daimon.abi.money import Account, Amount, Scope, Usage
@@ -120,6 +120,8 @@ class Received:
 
     event: EventId
     resolves: int | None = None
+    ignored: str = ""
+    """Why it changes nothing; empty if it counts."""
     kind: Literal["received"] = "received"
 
 
@@ -287,8 +289,16 @@ class Decided:
 class Asked:
     question: Question
     about: int | None = None
+    """The intent in question, if there is one."""
     operations: tuple[Operation, ...] = ()
+    also: tuple[int, ...] = ()
+    """Further intents of the same question."""
     kind: Literal["question"] = "question"
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """All intents in question, in the order in which the question counts them."""
+        return () if self.about is None else (self.about, *self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +311,18 @@ class Answered:
     by: PrincipalId
     event: EventId | None
     """None: nobody answered in time and the safe option was taken."""
+    only: tuple[int, ...] = ()
+    """Of several calls, a yes is for these intents and no others; empty: for all."""
     kind: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The owner allowed the like of a call ahead of time, with the answer to a question about it."""
+
+    question: int
+    grant: Grant
+    kind: Literal["grant"] = "grant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +354,7 @@ StepBody = Annotated[
     | Decided
     | Asked
     | Answered
+    | Granted
     | Checkpointed
     | Upgraded
     | Erased,

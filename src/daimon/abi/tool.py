@@ -139,6 +139,8 @@ class Send:
 
     to: Address
     parts: tuple[Content, ...]
+    not_before: Moment | None = None
+    """It waits until then. Later messages to the same place do not wait with it."""
     kind: Literal["send"] = "send"
 
 
@@ -216,7 +218,7 @@ class Question:
     text: str
     options: tuple[str, ...] = ()
     """Empty: any text will do."""
-    type: Literal["authorise", "choose", "context", "plan", "outcome", "money"] = "context"
+    type: Literal["authorise", "choose", "context", "plan", "outcome", "money", "undo"] = "context"
     details: JsonValue = None
     expires_at: Moment | None = None
 

@@ -12,7 +12,7 @@ from daimon.abi.turn import State, Turn
 from daimon.cli import screen
 from daimon.cli.look import find, open_now
 from daimon.cli.reach import RESTART_S, door, source
-from daimon.cli.speech import pick
+from daimon.cli.speech import misread, pick
 from daimon.cli.talk import deliver
 from daimon.gateway.answers import Reloaded, Taken
 from daimon.gateway.client import Client
@@ -50,22 +50,26 @@ def reload(given: Path | None, as_json: bool) -> None:
 
 def answer(given: Path | None, to: str, choice: str, text: str, as_json: bool) -> None:
     home = config.home_at(given)
-    picked, besides = _pick(home, _step(to), choice)
-    taken, is_running = _send(home, {"type": "answer", "to": to, "choice": picked, "text": text or besides})
+    picked, besides = _pick(home, _step(to), choice, text)
+    taken, is_running = _send(home, {"type": "answer", "to": to, "choice": picked, "text": besides})
     if as_json:
         screen.emit_value({"event": taken.event, "to": to, "choice": picked, "new": taken.new})
     else:
         screen.say(f"answered {to}: {picked}{'' if is_running else LATER}")
 
 
-def _pick(home: config.Home, to: StepRef, choice: str) -> tuple[str, str]:
+def _pick(home: config.Home, to: StepRef, choice: str, text: str) -> tuple[str, str]:
+    """The option, and all that was said besides."""
     asked = next((q.question for q in asyncio.run(open_now(home)) if q.to == to), None)
     if asked is None:
         raise NotFound(f"nobody asks {to} (any more); `daimon questions` lists what is open")
     picked = pick(asked, choice)
     if picked is None:
         raise BadInput(f"{choice!r} is none of {' / '.join(asked.options)}")
-    return picked
+    option, besides = picked[0], " ".join(filter(None, [picked[1], text]))
+    if fault := misread(asked, option, besides):
+        raise BadInput(f"{choice!r} was not understood: {fault}")
+    return option, besides
 
 
 def _step(text: str) -> StepRef:

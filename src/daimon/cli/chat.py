@@ -26,7 +26,7 @@ from daimon.cli.history import History
 from daimon.cli.interrupt import Interrupt
 from daimon.cli.reach import Line, gateway
 from daimon.cli.seen import Seen
-from daimon.cli.speech import HANG, Speech, answers, pick, question
+from daimon.cli.speech import HANG, Speech, answers, misread, pick, question
 from daimon.cli.talk import Exchange, Talk
 from daimon.cli.wrap import fill
 from daimon.gateway.answers import Trace
@@ -242,6 +242,9 @@ class _Chat:
         if picked is None:
             instead = "; `/say TEXT` sends it as a message instead" if self._is_live else ""
             self._remark(f"please choose one of: {' / '.join(waiting.question.question.options)}{instead}")
+            return None
+        if fault := misread(waiting.question.question, *picked):
+            self._remark(f"that was not understood: {fault}")
             return None
         waiting.exchange.answer(waiting.question.to, *picked)
         return waiting.exchange

@@ -115,6 +115,13 @@ def agents(home: Home = None, as_json: Json = False) -> None:
     shown.show(home, as_json)
 
 
+def decisions(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
+    """List what people decided, with what they saw and what came of it."""
+    from daimon.cli import look
+
+    look.decisions(home, limit, as_json)
+
+
 def reload(home: Home = None, as_json: Json = False) -> None:
     """Let the running gateway read policies, agents, models, routes and budget again."""
     from daimon.cli import act
@@ -179,6 +186,6 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, letters, costs, config, agents, reload)
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, decisions, letters, costs, config, agents, reload)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

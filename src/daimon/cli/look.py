@@ -16,10 +16,13 @@ from daimon.abi.step import ModelFailed, Replied
 from daimon.abi.turn import State, Turn
 from daimon.cli import page, screen
 from daimon.cli.reach import Source, source
+from daimon.cli.speech import question
 from daimon.gateway.answers import Letter, Status, Trace
 from daimon.gateway.client import Client
 from daimon.kernel.questions import OpenQuestion, open_questions
 from daimon.observe import words
+from daimon.observe.decisions import HumanDecision
+from daimon.observe.decisions import decisions as found_decisions
 from daimon.observe.trace import report
 
 LAST = "last"
@@ -101,13 +104,13 @@ def trace(given: Path | None, turn: str, as_json: bool) -> None:
     if as_json:
         screen.emit(encode(Trace, found))
     else:
-        page.show(report(found.turn, found.event, found.steps))
+        page.show(report(found.turn, found.event, found.steps, found.late))
 
 
 async def _trace(home: config.Home, turn: str) -> Trace:
     async with source(home) as journal:
         found = await find(journal, turn)
-        return Trace(found, await journal.event(found.event), await journal.steps(found.id))
+        return Trace(found, await journal.event(found.event), await journal.steps(found.id), await journal.late(found.id))
 
 
 def prompt(given: Path | None, turn: str, n: int) -> None:
@@ -149,14 +152,35 @@ def questions(given: Path | None, as_json: bool) -> None:
         return
     rows = screen.table("answer to", "asked", "conversation", "question")
     for asked in found:
-        options = f"  [{' / '.join(asked.question.options)}]" if asked.question.options else ""
         rows.add_row(
             str(asked.to),
             f"{asked.asked_at:%m-%d %H:%M:%S}",
             screen.plain(asked.conversation),
-            Text(screen.plain(asked.question.text + options)),
+            Text(screen.plain(question(asked))),
         )
     screen.out().print(rows if found else "nobody is being asked anything")
+
+
+def decisions(given: Path | None, limit: int, as_json: bool) -> None:
+    found = asyncio.run(_decisions(config.home_at(given), limit))
+    if as_json:
+        screen.emit(encode(tuple[HumanDecision, ...], found))
+        return
+    rows = screen.table("asked", "question", "answer", "after", "outcome")
+    for made in found:
+        answer = f"{f'{made.choice} {made.text}'.strip()}, {made.by}" if made.by else f"{made.choice}, nobody answered in time"
+        outcomes = "; ".join(f"{case.tool}: {case.outcome}" for case in made.cases)
+        granted = "".join(f"; granted {grant.id}" for grant in made.grants)
+        rows.add_row(
+            f"{made.asked_at:%m-%d %H:%M:%S}", Text(screen.plain(words.short(made.question.text))), Text(screen.plain(answer)),
+            words.duration(made.took_s), Text(screen.plain(outcomes + granted)),
+        )  # fmt: skip
+    screen.out().print(rows if found else "nobody has decided anything yet")
+
+
+async def _decisions(home: config.Home, limit: int) -> tuple[HumanDecision, ...]:
+    async with source(home) as journal:
+        return await found_decisions(journal, HOME_SPACE, limit)
 
 
 async def open_now(home: config.Home) -> tuple[OpenQuestion, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, model, options, policy
+from daimon.cli import commands, dev, exits, failures, grants, model, options, policy
 
 app = typer.Typer(
     name="daimon",
@@ -25,6 +25,7 @@ for passing_on in commands.PASSING_ON:
 app.add_typer(dev.app, name="dev")
 app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
+app.add_typer(grants.app, name="grants")
 
 
 def _version(asked: bool) -> None:
@@ -40,10 +41,7 @@ def everywhere(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")] = False,
 ) -> None:
-    if home is not None:
-        os.environ[options.HOME_VARIABLE] = str(home)
-    if as_json:
-        os.environ[options.JSON_VARIABLE] = "1"
+    options.hand_down(home, as_json)
     if debug:
         os.environ[options.DEBUG_VARIABLE] = "1"
 

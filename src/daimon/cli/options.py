@@ -4,6 +4,7 @@
 after it read.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -20,3 +21,11 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", envvar=JSON_VARIABLE, show_envvar=False, help="Print JSON.")]
 Turn = Annotated[str, typer.Argument(metavar="TURN", help="A turn's id, a beginning of one, or `last`.", show_default=False)]
 Conversation = Annotated[str | None, typer.Option("--conversation", metavar="NAME", help="Only this conversation.", show_default=False)]
+
+
+def hand_down(home: Path | None, as_json: bool) -> None:
+    """What stands before a command holds for it."""
+    if home is not None:
+        os.environ[HOME_VARIABLE] = str(home)
+    if as_json:
+        os.environ[JSON_VARIABLE] = "1"

@@ -23,6 +23,7 @@ def show(told: Report) -> None:
         Padding(screen.facts(told.event), (0, 0, 0, 2), expand=False),
         Padding(_block(told.said), (0, 0, 1, 2), expand=False),
         *(_entry(entry, before) for entry, before in zip(told.entries, (None, *told.entries), strict=False)),
+        *(Text(_cut(line), TONES["bad"]) for line in told.late),
         Text(""),
         Text(_sum(told.totals), "dim"),
     )

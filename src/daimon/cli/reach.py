@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 from daimon import config
 from daimon.abi.errors import HomeBusy
-from daimon.abi.ids import BlobHash
-from daimon.abi.ports import Archive, Overview
+from daimon.abi.ids import BlobHash, SpaceId
+from daimon.abi.ports import Archive, Given, Overview
 from daimon.cli.failures import log_in_lines
 from daimon.gateway.answers import Taken
 from daimon.gateway.client import Client, RemoteArchive
@@ -34,6 +34,8 @@ class Source(Archive, Overview, Protocol):
     """A journal to read."""
 
     async def get(self, blob: BlobHash) -> bytes: ...
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]: ...
 
 
 class Door(Protocol):

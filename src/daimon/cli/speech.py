@@ -7,15 +7,31 @@ stands on a line of its own while nothing else comes, and only where a terminal 
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from daimon.abi.message import Part
-from daimon.abi.step import Answered, Asked, Decided, Happened, Intended, ModelFailed, Park, Raised, Replied, Routed, Short, Started, Step
+from daimon.abi.step import (
+    Answered,
+    Asked,
+    Decided,
+    Granted,
+    Happened,
+    Intended,
+    ModelFailed,
+    Park,
+    Raised,
+    Replied,
+    Routed,
+    Short,
+    Started,
+    Step,
+)
 from daimon.abi.tool import Question
 from daimon.cli import bill, screen
 from daimon.cli.card import Cards, Line
 from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.cli.wrap import Wrap, fill
-from daimon.kernel import budget
+from daimon.kernel import budget, offers, verdict
 from daimon.kernel.feed import Recorded, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
@@ -152,22 +168,25 @@ class Speech:
                 self._dim(f"{chosen} {lack}{'; it was told that there is one' if 'images' in lack else ''}")
             case Short():
                 self._short = step.body
-            case Asked(question=question, about=about):
-                self._asked(question, about)
+            case Asked():
+                self._asked(step.body)
             case Decided(decision=Park()) if self._short is not None:
                 self.paragraph(f"{budget.reached(self._short)} It waits.")
                 self._short = None
             case Raised(scope=scope, more=more):
                 self._dim(f"{bill.amount(more)} more allowed for {budget.NAMES[scope]}")
+            case Granted(grant=grant):
+                self._dim(f"granted {grant.id}: {offers.words(grant)}; `daimon grants revoke` takes it back")
             case Answered(choice=choice, event=None):
                 self._dim(f"nobody answered in time, so: {choice or 'no answer'}")
             case _:
                 pass
 
-    def _asked(self, question: Question, about: int | None) -> None:
-        if about is not None:
-            self._draw(self._cards.wait(about, "waits for your permission"))
-        if question.type == "money":  # it says which limit was met
+    def _asked(self, asked: Asked) -> None:
+        for n in asked.calls:
+            waits = "waits a moment, in case you want to stop it" if asked.question.type == "undo" else "waits for your permission"
+            self._draw(self._cards.wait(n, waits))
+        if asked.question.type == "money":  # it says which limit was met
             self._short = None
 
     def _failed(self, failed: ModelFailed) -> None:
@@ -230,8 +249,9 @@ def answers(about: str) -> str:
 
 
 def question(asked: OpenQuestion) -> str:
-    options = f" [{' / '.join(asked.question.options)}]" if asked.question.options else ""
-    return f"{asked.question.text}{options}"
+    text, options = asked.question.text, asked.question.options
+    between = "\n" if "\n" in text else " "
+    return f"{text}{between}[{' / '.join(options)}]" if options else text
 
 
 def pick(asked: Question, text: str) -> tuple[str, str] | None:
@@ -244,3 +264,10 @@ def pick(asked: Question, text: str) -> tuple[str, str] | None:
             if option.casefold() == said.casefold():
                 return option, besides
     return None
+
+
+def misread(asked: Question, choice: str, besides: str) -> str:
+    """Why this answer would not be understood, and so count as no; empty if it would."""
+    if asked.type != "authorise":
+        return ""
+    return verdict.read(asked, choice, besides, datetime.now().astimezone().date()).fault

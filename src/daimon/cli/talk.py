@@ -345,7 +345,8 @@ class Talk(AbstractContextManager["Talk"]):
     def resume(self, question: OpenQuestion) -> tuple[Exchange, bool]:
         """The exchange that asks this, and whether it was put off before."""
         trace = self._line.client.trace(question.to.turn)
-        is_put_off = any(isinstance(step.body, Received) and step.body.resolves == question.to.n for step in trace.steps)
+        received = [step.body for step in trace.steps if isinstance(step.body, Received) and not step.body.ignored]
+        is_put_off = any(event.resolves == question.to.n for event in received)
         return Exchange(self._line, self.listener, self._interrupt, trace.event.id, trace), is_put_off
 
     def upload(self, data: bytes) -> BlobHash:

@@ -51,6 +51,8 @@ class Trace:
     turn: Turn
     event: Event
     steps: tuple[Step, ...] = ()
+    late: tuple[Event, ...] = ()
+    """What came for it when it was over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@
     POST /v1/blobs               store a value, for a message to name; the body is its bytes
     GET  /v1/blobs/HASH          a stored value, such as the exact request of a model call
     GET  /v1/costs               what models cost; ?by (day, month, job, agent, model, conversation, turn) ?since ?until (days)
+    GET  /v1/grants              what the owner allowed ahead of time, and is in force; ?all=true for all that ever was
+    DELETE /v1/grants/ID         take it back
     POST /v1/reload              read policies and the settings of agents, models, routes and budget again
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/status              how it is
@@ -36,11 +38,12 @@ from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
 from daimon.abi.money import Account
 from daimon.abi.plain import clean
-from daimon.abi.ports import Archive, Clock, DeadLetter, Grouping, Ids, Ledger, Overview, Store
+from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.turn import State, Turn
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.kernel.feed import Feed, Update
+from daimon.kernel.grants import Standing
 from daimon.kernel.questions import OpenQuestion, open_questions
 
 MOST_ROWS = 1_000
@@ -55,6 +58,7 @@ class Parts:
     overview: Overview
     store: Store
     ledger: Ledger
+    grants: Standing
     feed: Feed
     clock: Clock
     ids: Ids
@@ -80,6 +84,8 @@ class Api:
                 Route("/v1/blobs", self._keep, methods=["POST"]),
                 Route("/v1/blobs/{hash}", self._blob),
                 Route("/v1/costs", self._costs),
+                Route("/v1/grants", self._grants),
+                Route("/v1/grants/{id}", self._revoke, methods=["DELETE"]),
                 Route("/v1/reload", self._reload, methods=["POST"]),
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
@@ -135,7 +141,9 @@ class Api:
 
     async def _trace(self, request: Request) -> Response:
         turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
-        return _json(Trace, Trace(turn, await self._parts.archive.event(turn.event), await self._parts.archive.steps(turn.id)))
+        archive = self._parts.archive
+        event, steps, late = await archive.event(turn.event), await archive.steps(turn.id), await archive.late(turn.id)
+        return _json(Trace, Trace(turn, event, steps, late))
 
     async def _stop(self, request: Request) -> Response:
         turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
@@ -174,6 +182,14 @@ class Api:
         since, until = _day(asked.get("since", "")), _day(asked.get("until", ""))
         rows = await self._parts.ledger.spending(HOME_SPACE, by, since, until)  # type: ignore[arg-type]
         return _json(Costs, Costs(by, rows, await self._parts.ledger.balances(HOME_SPACE, self._parts.accounts())))  # type: ignore[arg-type]
+
+    async def _grants(self, request: Request) -> Response:
+        given, now = await self._parts.grants.given(), self._parts.clock.now()
+        is_all = request.query_params.get("all") == "true"
+        return _json(tuple[Given, ...], tuple(each for each in given if is_all or each.is_in_force(now)))
+
+    async def _revoke(self, request: Request) -> Response:
+        return _json(Given, await self._parts.grants.revoke(request.path_params["id"], OWNER))
 
     async def _reload(self, request: Request) -> Response:
         return _json(Reloaded, await self._parts.reload())

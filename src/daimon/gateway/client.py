@@ -26,7 +26,7 @@ from daimon.abi.codec import adapter
 from daimon.abi.errors import DaimonError, JournalStopped, NotRunning
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
-from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Grouping
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Given, Grouping
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
 from daimon.gateway import unix
@@ -100,6 +100,13 @@ class Client:
     def costs(self, by: Grouping, since: str = "", until: str = "") -> Costs:
         """`since` and `until` are days such as 2026-11-15, both included; empty: no bound."""
         return _read(Costs, self._get("/v1/costs", by=by, since=since or None, until=until or None))
+
+    def grants(self, is_all: bool) -> tuple[Given, ...]:
+        """Those in force, or all that ever were; the newest first."""
+        return _read(tuple[Given, ...], self._get("/v1/grants", all="true" if is_all else None))
+
+    def revoke(self, grant: str) -> Given:
+        return _read(Given, self._call("DELETE", f"/v1/grants/{quote(grant, safe='')}"))
 
     def blob(self, blob: BlobHash) -> bytes:
         return self._get(f"/v1/blobs/{quote(blob, safe='')}")
@@ -175,7 +182,7 @@ class Feed(AbstractContextManager["Feed"]):
 
 
 class RemoteArchive:
-    """The journal of a running gateway, through the ports of a local one: Archive, Overview, and `get` of Store."""
+    """The journal of a running gateway, through the ports of a local one: Archive, Overview, what was granted, and `get` of Store."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -192,11 +199,17 @@ class RemoteArchive:
     async def turn_of(self, event: EventId) -> Turn | None:
         return (await asyncio.to_thread(self._client.event, event)).turn
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        return (await asyncio.to_thread(self._client.trace, turn)).late
+
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         return await asyncio.to_thread(self._client.turns, limit, conversation, state)
 
     def watch(self, after: Cursor) -> AsyncIterator[Change]:
         raise JournalStopped("a journal cannot be watched from outside; follow the feed of its gateway")
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]:
+        return await asyncio.to_thread(self._client.grants, True)
 
     async def count(self) -> Count:
         return (await asyncio.to_thread(self._client.status)).count

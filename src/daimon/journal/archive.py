@@ -38,6 +38,11 @@ def turn_of(db: apsw.Connection, id_: EventId) -> Turn | None:
     return None if row[0] is None else turn(db, row[0])
 
 
+def late(db: apsw.Connection, id_: TurnId) -> tuple[Event, ...]:
+    """`taken = 2` is written out, so that the index of such events is used."""
+    return tuple(read_event(row) for row in db.execute(EVENT + " WHERE e.turn = ? AND e.taken = 2 ORDER BY e.pos", (id_,)))
+
+
 def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | None, state: State | None) -> tuple[Turn, ...]:
     query = TURN + " WHERE +space = ?" if conversation is None and state is None else TURN + " WHERE space = ?"  # by id, not by space
     values: list[str | int] = [space]

@@ -34,11 +34,24 @@ def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> N
 
 def apply(db: apsw.Connection, now: Now, turn: Turn, step: Step, key: str, operation: Send | Post) -> None:
     if isinstance(operation, Send):
-        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts), step.label))
+        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts), step.label, operation.not_before))
         return
     intent = StepRef(turn.id, int(key.split(":")[1]))
     event = _event(now, turn, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
     _post(db, now, turn, replace(event, agent=operation.agent, parent=intent))
+
+
+def withdraw(db: apsw.Connection, now: Now, turn: Turn, origin: int | None = None) -> None:
+    """What asks something that is settled by now, and has not gone out because it waits for its moment, does not go out any more.
+
+    None: the turn is over, and so is all that it asked.
+    """
+    first, last = (f"{turn.id}:", f"{turn.id};") if origin is None else (f"{turn.id}:{origin}:", f"{turn.id}:{origin};")
+    db.execute(
+        """UPDATE outbox SET state = 'failed', note = 'what it asks was settled before it went out'
+           WHERE state = 'queued' AND not_before > ? AND key >= ? AND key < ?""",
+        (micros(now.at), first, last),
+    )
 
 
 def report(db: apsw.Connection, now: Now, turn: Turn, end: Ended) -> None:
@@ -76,11 +89,12 @@ def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple
         f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.state, o.is_event, o.schema,
             {PAYLOAD}
             FROM outbox o JOIN payloads p USING (pos)
-            WHERE o.state IN ('queued', 'sending') AND (o.retry_at IS NULL OR o.retry_at <= ?)
-              AND (o.state = 'queued' OR o.boot <> ?)
+            WHERE o.state IN ('queued', 'sending') AND (o.retry_at IS NULL OR o.retry_at <= ?1)
+              AND (o.not_before IS NULL OR o.not_before <= ?1) AND (o.state = 'queued' OR o.boot <> ?2)
               AND NOT EXISTS (SELECT 1 FROM outbox older WHERE older.state IN ('queued', 'sending') AND older.pos < o.pos
-                              AND older.channel = o.channel AND older.dest = o.dest)
-            ORDER BY o.pos LIMIT ?""",
+                              AND older.channel = o.channel AND older.dest = o.dest
+                              AND (older.not_before IS NULL OR older.not_before <= ?1))
+            ORDER BY o.pos LIMIT ?3""",
         (micros(now), boot, limit),
     )
     return tuple(
@@ -119,6 +133,7 @@ class Draft:
     to: Address
     content: Said | Event
     label: Label
+    not_before: datetime | None = None
 
 
 def _event(now: Now, turn: Turn, key: str, conversation: str, body: Body, label: Label) -> Event:
@@ -135,11 +150,12 @@ def _post(db: apsw.Connection, now: Now, turn: Turn, event: Event) -> None:
 def _put(db: apsw.Connection, now: Now, turn: Turn, draft: Draft) -> None:
     pos, at, where = next(now.positions), micros(now.at), turn.where
     db.execute(
-        """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, is_event, label, created_at, schema, state)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
+        """INSERT INTO outbox (pos, key, space, conversation, turn, channel, dest, is_event, label, created_at, schema, not_before, state)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')""",
         (
             pos, draft.key, where.space, where.name, turn.id, draft.to.channel, draft.to.to,
             isinstance(draft.content, Event), write_label(draft.label), at, SCHEMA,
+            None if draft.not_before is None else micros(draft.not_before),
         ),
     )  # fmt: skip
     put_payload(db, pos, packed(encode(type(draft.content), draft.content)), at)

@@ -11,6 +11,7 @@ When a process starts while the first way is in use, the files change; what was 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -20,11 +21,12 @@ import apsw
 from daimon.abi.errors import DaimonError, JournalDamaged, JournalFailed, JournalStopped, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
+from daimon.abi.judgement import Grant
 from daimon.abi.money import Account
-from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Grouping, Spending
+from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Given, Grouping, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal import archive, blobs, ledger
+from daimon.journal import archive, blobs, grants, ledger
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import explain
 
@@ -33,7 +35,7 @@ FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 class ReadOnlyJournal:
-    """Archive, Overview, Ledger, and `get` of Store. It stands still: `watch` is for a running journal."""
+    """Archive, Overview, Ledger, what Grants reads, and `get` of Store. It stands still: `watch` is for a running journal."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -65,6 +67,9 @@ class ReadOnlyJournal:
     async def turn_of(self, event: EventId) -> Turn | None:
         return await self._run(lambda db: archive.turn_of(db, event))
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        return await self._run(lambda db: archive.late(db, turn))
+
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         return await self._run(lambda db: archive.turns(db, space, limit, conversation, state))
 
@@ -82,6 +87,12 @@ class ReadOnlyJournal:
 
     async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
         return await self._run(lambda db: ledger.balances(db, space, accounts))
+
+    async def grants(self, space: SpaceId, now: datetime) -> tuple[Grant, ...]:
+        return await self._run(lambda db: grants.grants(db, space, now))
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]:
+        return await self._run(lambda db: grants.given(db, space))
 
     async def get(self, blob: BlobHash) -> bytes:
         return await self._run(lambda db: blobs.get(db, blob))

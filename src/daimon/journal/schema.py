@@ -120,4 +120,12 @@ MIGRATIONS: tuple[str, ...] = (
         model TEXT NOT NULL, tokens INTEGER NOT NULL, cost INTEGER, limit_tokens INTEGER, limit_cost INTEGER) WITHOUT ROWID;
     CREATE INDEX shortages_by_account ON shortages (space, scope, key, since);
     """,
+    """
+    CREATE TABLE grants (
+        space TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL, revoked_at INTEGER, revoked_by TEXT,
+        PRIMARY KEY (space, id)) WITHOUT ROWID;
+
+    ALTER TABLE outbox ADD COLUMN not_before INTEGER;
+    CREATE INDEX events_late ON events (turn) WHERE taken = 2;
+    """,
 )

@@ -23,7 +23,8 @@ import apsw
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
-from daimon.abi.ids import BlobHash, Conversation, EventId, SpaceId, StepRef, TurnId
+from daimon.abi.ids import BlobHash, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.judgement import Grant
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
     Accepted,
@@ -40,6 +41,7 @@ from daimon.abi.ports import (
     Delivery,
     Due,
     Ended,
+    Given,
     Grouping,
     Idle,
     Ids,
@@ -54,7 +56,7 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import archive, blobs, erasure, fork, intake, ledger, outbox, timers, work
+from daimon.journal import archive, blobs, erasure, fork, grants, intake, ledger, outbox, timers, work
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -156,6 +158,9 @@ class SqliteJournal:
     async def turn_of(self, event: EventId) -> Turn | None:
         return await self._readers.run(lambda db: archive.turn_of(db, event))
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        return await self._readers.run(lambda db: archive.late(db, turn))
+
     async def watch(self, after: Cursor) -> AsyncIterator[Change]:
         while True:
             committed = self._committed
@@ -186,6 +191,17 @@ class SqliteJournal:
 
     async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
         return await self._readers.run(lambda db: ledger.balances(db, space, accounts))
+
+    # -- Grants
+
+    async def grants(self, space: SpaceId, now: datetime) -> tuple[Grant, ...]:
+        return await self._readers.run(lambda db: grants.grants(db, space, now))
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]:
+        return await self._readers.run(lambda db: grants.given(db, space))
+
+    async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
+        return await self._writer.run(lambda db: grants.revoke(db, self._now(), space, grant, by))
 
     # -- Store
 

@@ -16,10 +16,26 @@ from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.ids import Conversation, TurnId
 from daimon.abi.ports import Blob, Busy, Claim, Damaged, DeadLetter, Ended, Idle, More, Noticed, NotYet, Parked, Released
-from daimon.abi.step import PROGRESS, Asked, Happened, ModelFailed, Raised, Received, Replied, Reserved, Settled, Short, Started, Step, Wait
+from daimon.abi.step import (
+    PROGRESS,
+    Answered,
+    Asked,
+    Granted,
+    Happened,
+    ModelFailed,
+    Raised,
+    Received,
+    Replied,
+    Reserved,
+    Settled,
+    Short,
+    Started,
+    Step,
+    Wait,
+)
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
-from daimon.journal import ledger, outbox, timers
+from daimon.journal import grants, ledger, outbox, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
@@ -276,14 +292,24 @@ def _apply(db: apsw.Connection, now: Now, claim: Claim, step: Step) -> None:
     match step.body:
         case Received(event=event):
             db.execute("UPDATE events SET taken = ?, turn = ? WHERE id = ?", (TAKEN, claim.turn.id, event))
-        case Happened(intent=origin, operations=operations) | Started(intent=origin, operations=operations):
+        case Started(intent=origin, operations=operations):
             _operate(db, now, claim, step, origin, operations)
-        case Asked(question=question, operations=operations):
+        case Happened(intent=origin, operations=operations):
+            outbox.withdraw(db, now, claim.turn, origin)
+            _operate(db, now, claim, step, origin, operations)
+        case Asked(operations=operations):
             _operate(db, now, claim, step, step.n, operations)
-            if question.type != "money":
-                ledger.went_on(db, now, step.turn)
-        case Replied() | ModelFailed():
-            ledger.went_on(db, now, step.turn)
+        case Answered(question=question):
+            outbox.withdraw(db, now, claim.turn, question)
+        case Granted() as granted:
+            grants.give(db, step, granted)
+        case _:
+            pass
+    _charge(db, now, step)
+
+
+def _charge(db: apsw.Connection, now: Now, step: Step) -> None:
+    match step.body:
         case Reserved() as reserved:
             ledger.reserve(db, step, reserved)
         case Settled() as settled:
@@ -292,6 +318,10 @@ def _apply(db: apsw.Connection, now: Now, claim: Claim, step: Step) -> None:
             ledger.fell_short(db, now, step, short)
         case Raised() as raised:
             ledger.allow(db, now, step, raised)
+        case Asked(question=question) if question.type == "money":
+            pass
+        case Replied() | ModelFailed() | Asked():
+            ledger.went_on(db, now, step.turn)
         case _:
             pass
 
@@ -349,6 +379,7 @@ def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
     )
     db.execute("UPDATE events SET taken = ? WHERE space = ? AND conversation = ? AND taken = 0 AND turn = ?",
                (LATE, claim.conversation.space, claim.conversation.name, claim.turn.id))  # fmt: skip
+    outbox.withdraw(db, now, claim.turn)
     if end.reply and claim.event.reply_to is not None:
         outbox.say(db, now, claim.turn, claim.event.reply_to, end)
     if claim.turn.parent is not None:

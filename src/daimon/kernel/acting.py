@@ -14,8 +14,10 @@ from daimon.abi.step import Happened, Intended, Started
 from daimon.abi.tool import Effect
 from daimon.kernel import asking
 from daimon.kernel.dispatch import UNCLEAR, Dispatch, How, refused
+from daimon.kernel.grants import ran_on
 from daimon.kernel.held import Holding, known_in, label_of
 from daimon.kernel.log import Log
+from daimon.kernel.offers import Wanted
 from daimon.kernel.record import Record
 from daimon.kernel.recovery import what_happened
 from daimon.kernel.running import Running, Stopped
@@ -38,7 +40,10 @@ class Acting:
 
     async def act(self, running: Running, intents: tuple[int, ...]) -> None:
         log = running.log
+        intents = tuple(n for n in intents if not self._is_held_back(log, n))
         await log.commit()
+        if not intents:
+            return
         if log.progress.is_stopped:
             _cancelled(log, intents, "the turn was stopped before this began")
             raise Stopped
@@ -53,11 +58,20 @@ class Acting:
                 task.cancel()
             await asyncio.wait(tasks)
 
+    def _is_held_back(self, log: Log, n: int) -> bool:
+        """Does it wait for somebody to stop it? That it does is written with the decision to run it."""
+        intended = log.progress.intent(n)
+        manifest = None if intended is None else self.dispatch.known().get(intended.tool)
+        return intended is not None and manifest is not None and asking.wait_for_second_thoughts(log, Wanted(n, intended, manifest))
+
     async def _run(self, log: Log, n: int) -> Happened | Started | Doubt:
         intended = log.progress.intent(n)
         assert isinstance(intended, Intended)
         if log.claim.turn.effects == "record":
             return await self.record.outcome(log.claim.turn, n, intended)
+        if _has_lost_its_grant(log, n, intended):
+            before = "; it may have taken effect before" if n in log.progress.rerun else ""
+            return refused(n, intended, "denied", f"what it was allowed by was revoked, or has run out{before}")
         how: How = "reran" if n in log.progress.rerun else "ran"
         outcome = await self.dispatch.run(n, intended, await situation_of(log, self.dispatch, n), how)
         if isinstance(outcome, Happened) and outcome.code in UNCLEAR:
@@ -82,6 +96,13 @@ class Acting:
                 return Doubt(n, intended, "It cannot be repeated safely.")
 
 
+def _has_lost_its_grant(log: Log, n: int, intended: Intended) -> bool:
+    """It was allowed ahead of time, by nobody else since, and is not any more."""
+    grant = ran_on(intended.gate.by)
+    is_standing = grant is None or any(known.id == grant for known in log.desk.grants.current(log.now()))
+    return not is_standing and not log.progress.is_asked_for(n)
+
+
 async def _gather(log: Log, holding: Holding, tasks: "set[asyncio.Future[Happened | Started | Doubt]]") -> None:
     while tasks:
         done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -94,7 +115,7 @@ async def _gather(log: Log, holding: Holding, tasks: "set[asyncio.Future[Happene
                 case Happened():
                     log.add(outcome, log.progress.label.joined(outcome.result.label))
                 case Doubt(intent, intended, why):
-                    asking.ask(log, what_happened(intended, why), about=intent)
+                    asking.ask(log, what_happened(intended, why), (intent,))
         if tasks:
             await log.commit()
 

@@ -1,121 +1,88 @@
-"""Questions to people: asked, answered, expired, ignored.
+"""Questions to people: asked, and told to whom they concern.
 
-A question goes out through the outbox and the turn parks. An answer is an event that resolves the question's step. It counts
-once, and only from the owner or from whom the turn serves (about money and permission, from the owner alone); any other is
-recorded as received and changes nothing. When the time is up, the first option, the safe one, is taken; where the question was
-about money, the turn looks whether there is some by now.
+A question is recorded, goes out through the outbox, and the turn parks. In quiet hours it is recorded all the same and its message waits
+for their end; a question about money does not wait, because a task that is under way stands still until it is answered. What an answer does
+stands in `answering.py`; when the time is up, the first option, the safe one, is taken.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from daimon.abi.event import Address, Answer, Event, Fired, Late
+from daimon.abi.event import Address
 from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.label import Label
 from daimon.abi.message import Text
-from daimon.abi.step import Answered, Asked, Happened, Raised, Started
-from daimon.abi.tool import Question, Send
-from daimon.kernel import budget, dispatch
-from daimon.kernel.budget import ALLOW
+from daimon.abi.step import Asked, Started
+from daimon.abi.tool import ArgumentRole, Question, Send
+from daimon.kernel import permission
 from daimon.kernel.log import Log
+from daimon.kernel.offers import Ground, Wanted
 
-OWNERS = frozenset({"money", "authorise"})
-"""Questions that only the owner may answer, whomever the turn serves."""
 OWNERS_DESK = Address("local", "owner")
 """Where questions go when nobody's words caused the turn."""
+OWNERS = frozenset({"authorise", "plan", "outcome", "money", "undo"})
+"""What only the owner may answer: whether something may be done."""
+TIMED = frozenset({"authorise", "plan"})
+"""What nobody waits for longer than `asking.timeout_h`."""
 
 
-def ask(log: Log, question: Question, about: int | None = None, label: Label | None = None) -> None:
-    sends = (_send(log, question, log.progress.next_n),) if log.claim.turn.effects == "world" else ()
-    log.add(Asked(question, about, sends), label)
+def ask(log: Log, question: Question, calls: Sequence[int] = (), label: Label | None = None) -> None:
+    """`calls` are the intents in question, in the order in which it counts them."""
+    silent_until = _silent_until(log, question)
+    question = _timed(log, question, silent_until)
+    sends = (_send(log, question, log.progress.next_n, silent_until),) if _is_told(log, question, silent_until) else ()
+    log.add(Asked(question, calls[0] if calls else None, sends, tuple(calls[1:])), label)
+
+
+def permit(log: Log, wanted: Sequence[Wanted], label: Label) -> None:
+    """May these calls be made? One question for all of them. The label is that of all that it shows."""
+    ask(log, permission.question(wanted, ground(log)), [call.n for call in wanted], label)
+
+
+def wait_for_second_thoughts(log: Log, call: Wanted) -> bool:
+    """Asks once whether an allowed call that reaches somebody is to be stopped. False: it may run at once."""
+    undo = log.desk.manner.undo
+    is_held = bool(undo) and call.manifest.is_consequential and bool(call.of(ArgumentRole.DESTINATION))
+    if not is_held or log.claim.turn.effects == "record" or call.n in log.progress.rerun or log.progress.had_second_thoughts(call.n):
+        return False
+    ask(log, replace(permission.second_thought(call, undo.total_seconds()), expires_at=log.now() + undo), [call.n])
+    return True
 
 
 def announce(log: Log, started: Started) -> Started:
     """A started call that asks a person: the question goes out with it."""
     if started.question is None:
         return started
-    send = _send(log, started.question, started.intent)
-    return replace(started, operations=(*started.operations, send))
+    silent_until = _silent_until(log, started.question)
+    question = started.question if started.until is not None else _timed(log, started.question, silent_until)
+    send = _send(log, question, started.intent, silent_until)
+    return replace(started, question=question, operations=(*started.operations, send))
 
 
-def resolve(log: Log, event: Event) -> None:
-    """Takes in an event that answers one of this turn's waiting steps."""
-    assert event.resolves is not None
-    n = event.resolves.n
-    log.receive(event, resolves=n)
-    if log.progress.is_settled(n) or not _may_answer(log, event, log.progress.question(n)):
-        return
-    if (asked := log.progress.question(n)) is not None:
-        _answer(log, n, asked, event)
-    elif (started := log.progress.started(n)) is not None:
-        outcome = replace(_outcome(log, n, started, event), hold=started.hold)
-        log.add(outcome, event.label if started.expects is None else log.progress.label.joined(outcome.result.label))
+def ground(log: Log) -> Ground:
+    return Ground(log.progress.agent, log.claim.turn.job, log.now(), log.desk.manner.zone)
 
 
-def _answer(log: Log, n: int, asked: Asked, event: Event) -> None:
-    choice, text = _said(asked.question, event)
-    if asked.question.type == "money" and choice == budget.WAIT and isinstance(event.body, Answer):
-        return  # it waits already, and may still be answered otherwise
-    short = log.progress.short
-    more = budget.raise_by(short, text) if short is not None and asked.question.type == "money" and choice == budget.RAISE else None
-    if asked.question.type == "money" and choice == budget.RAISE and more is None:
-        log.add(Answered(n, budget.WAIT, f"{text!r} is not an amount such as 5 or 2.50", event.principal, None), event.label)
-        return  # it looks again, and asks again
-    log.add(Answered(n, choice, text, event.principal, None if isinstance(event.body, Fired) else event.id), event.label)
-    if short is not None and more is not None:
-        log.add(Raised(short.account.scope, short.account.key, more, event.principal), event.label)
-    intended = None if asked.about is None else log.progress.intent(asked.about)
-    if asked.about is None or intended is None or choice == ALLOW:
-        return
-    if choice == "done":
-        log.add(dispatch.answered(asked.about, intended, {"outcome": "it happened", "told_by": event.principal, "note": text}, event.label))
-    else:
-        code = "unknown_outcome" if asked.question.type == "outcome" else "denied"
-        message = (
-            "nobody knows whether it took effect; do not repeat it" if code == "unknown_outcome" else f"the owner said: {choice}. {text}"
-        )
-        log.add(dispatch.refused(asked.about, intended, code, message))
+def _timed(log: Log, question: Question, silent_until: datetime | None) -> Question:
+    """Its time begins when it is told."""
+    if question.type not in TIMED or question.expires_at is not None:
+        return question
+    return replace(question, expires_at=(silent_until or log.now()) + log.desk.manner.timeout)
 
 
-def _outcome(log: Log, n: int, started: Started, event: Event) -> Happened:
-    intended = log.progress.intent(n)
-    assert intended is not None
-    match event.body:
-        case Late() as late if started.expects is not None:
-            return dispatch.examined(n, intended, started.expects, late, event.label)
-        case Late(data=data, is_error=is_error):
-            return dispatch.answered(n, intended, data, event.label, is_error)
-        case Answer() if started.question is not None:
-            choice, text = _said(started.question, event)
-            return dispatch.answered(n, intended, {"choice": choice, "text": text}, event.label)
-        case _ if started.question is not None and started.question.options:
-            return dispatch.answered(n, intended, {"choice": started.question.options[0], "text": "", "expired": True}, event.label)
-        case _:
-            return dispatch.refused(n, intended, "expired", "nothing was heard in time")
+def _silent_until(log: Log, question: Question) -> datetime | None:
+    return None if question.type == "money" else log.desk.manner.silent_until(log.now())
 
 
-def _said(question: Question, event: Event) -> tuple[str, str]:
-    if not isinstance(event.body, Answer) and question.type == "money":
-        return budget.WAIT, "there may be room now"
-    if not isinstance(event.body, Answer):
-        return (question.options[0] if question.options else ""), "nobody answered in time"
-    choice = event.body.choice.strip()
-    first, _, rest = choice.partition(" ")
-    for said, besides in ((choice, ""), (first, rest)):
-        known = next((option for option in question.options if option.casefold() == said.casefold()), None)
-        if known is not None:
-            return known, event.body.text or besides.strip()
-    return (question.options[0] if question.options else choice), event.body.text or choice
+def _is_told(log: Log, question: Question, silent_until: datetime | None) -> bool:
+    """A fork speaks to nobody. Nobody is woken for second thoughts, and after the night it is too late for them."""
+    return log.claim.turn.effects == "world" and not (question.type == "undo" and silent_until is not None)
 
 
-def _may_answer(log: Log, event: Event, asked: Asked | None) -> bool:
-    """The owner, or whom the turn serves; about money and permission, the owner alone."""
-    is_owners = asked is not None and asked.question.type in OWNERS
-    return not isinstance(event.body, Answer) or event.principal in ((OWNER,) if is_owners else (OWNER, log.claim.turn.principal))
-
-
-def _send(log: Log, question: Question, n: int) -> Send:
+def _send(log: Log, question: Question, n: int, not_before: datetime | None) -> Send:
     ref = StepRef(log.claim.turn.id, n)
     options = f" [{' / '.join(question.options)}]" if question.options else ""
     text = f"{question.text}{options}\n(answer with: daimon answer {ref} …)"
     to_owner = question.type in OWNERS and log.claim.turn.principal != OWNER
-    return Send(OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK, (Text(text),))
+    return Send(OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK, (Text(text),), not_before)

@@ -21,6 +21,7 @@ from daimon.abi.message import Content
 from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
 from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Short, Step, StepBody, Wait
 from daimon.abi.turn import Ending, State
+from daimon.kernel.desk import Desk
 from daimon.kernel.feed import Changed, Cost, Feed, Recorded
 from daimon.kernel.progress import Progress
 
@@ -29,13 +30,14 @@ FULL_RETRY_S = 2.0
 
 
 class Log:
-    def __init__(self, journal: Journal, clock: Clock, feed: Feed, claim: Claim, freed: Callable[[], None]) -> None:
+    def __init__(self, journal: Journal, clock: Clock, feed: Feed, claim: Claim, desk: Desk, freed: Callable[[], None]) -> None:
         """`freed` is called when money that others may wait for came free."""
         self._journal = journal
         self._clock = clock
         self._feed = feed
         self._freed = freed
         self.claim = claim
+        self.desk = desk
         self.progress = Progress(claim)
         self.arrived: tuple[Event, ...] = claim.arrived
         self.newer: tuple[Event, ...] = ()
@@ -62,8 +64,9 @@ class Log:
         self.progress.take(step)
         return None
 
-    def receive(self, event: Event, resolves: int | None = None) -> None:
-        self.add(Received(event.id, resolves), event.label)
+    def receive(self, event: Event, resolves: int | None = None, ignored: str = "") -> None:
+        """`ignored` says why it changes nothing: not even who had a word in this turn."""
+        self.add(Received(event.id, resolves, ignored), None if ignored else event.label)
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -89,7 +92,7 @@ class Log:
 
     def restarted(self) -> "Log":
         """A log that knows only what is on disk: for ending a turn whose last steps could not be written."""
-        return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)), self._freed)
+        return Log(self._journal, self._clock, self._feed, replace(self.claim, steps=tuple(self._written)), self.desk, self._freed)
 
     def _step(self, body: StepBody, label: Label | None) -> Step:
         turn = self.claim.turn
@@ -122,6 +125,7 @@ class Log:
     def _publish(self, steps: tuple[Step, ...]) -> None:
         self._written += steps
         self._steps, self._blobs = self._steps[len(steps) :], []
+        self.desk.grants.take(steps)
         conversation, turn = self.claim.conversation, self.claim.turn.id
         if any(isinstance(step.body, Settled | Raised) for step in steps):
             self._freed()

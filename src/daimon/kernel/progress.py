@@ -38,6 +38,7 @@ from daimon.abi.turn import Turn
 from daimon.context import held
 from daimon.kernel.budget import ALLOW, RAISE, WAIT
 from daimon.kernel.decide import CONTINUE, RETRY, View
+from daimon.kernel.permission import YES
 
 WORK = (Replied, Intended, Happened, Started, Received, Answered)
 """What counts against the limit of steps: not what it takes to ask a model, or to wait for one."""
@@ -169,6 +170,14 @@ class Progress:
         """Has this intent its outcome, or this question its answer?"""
         return n in self._outcomes or n in self._answers
 
+    def had_second_thoughts(self, n: int) -> bool:
+        """Was somebody asked whether this call is to be stopped?"""
+        return any(asked.question.type == "undo" and n in asked.calls for asked in self._questions.values())
+
+    def is_asked_for(self, n: int) -> bool:
+        """Did a person, not a rule or a grant, say that it is to run?"""
+        return any(asked.question.type != "undo" and n in asked.calls for asked in self._questions.values())
+
     @property
     def open_intents(self) -> tuple[int, ...]:
         return tuple(n for n in self._intents if n not in self._outcomes)
@@ -214,11 +223,11 @@ class Progress:
 
     def _is_allowed(self, n: int, intent: Intended) -> bool:
         """The last question about a call decides; one that nobody has answered yet means no."""
-        questions = [q for q, asked in self._questions.items() if asked.about == n]
+        questions = [q for q, asked in self._questions.items() if n in asked.calls]
         if not questions:
             return intent.gate.verdict == "allow"
         answer = self._answers.get(questions[-1])
-        return answer is not None and answer.choice == ALLOW
+        return answer is not None and answer.choice in YES and (not answer.only or n in answer.only)
 
     def _take_reply(self, n: int, reply: Replied) -> None:
         self._usage.append(reply.usage)

@@ -51,7 +51,7 @@ def all_of(reserved: Reserved) -> Usage:
 async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> None:
     effect = intended.effect if log.claim.turn.effects == "world" else Effect.PURE
     if effect is not Effect.PURE and dispatch.is_changed(intended):
-        asking.ask(log, what_happened(intended, "Its tool was updated or removed meanwhile."), about=n)
+        asking.ask(log, what_happened(intended, "Its tool was updated or removed meanwhile."), calls=(n,))
     else:
         await _by_effect(log, dispatch, n, intended, effect)
     log.progress.in_doubt.discard(n)
@@ -65,14 +65,14 @@ async def _by_effect(log: Log, dispatch: Dispatch, n: int, intended: Intended, e
             try:
                 happened = await dispatch.verify(n, intended, await situation_of(log, dispatch, n))
             except ToolFailed as unclear:
-                asking.ask(log, what_happened(intended, f"Asking whether it did failed: {unclear}"), about=n)
+                asking.ask(log, what_happened(intended, f"Asking whether it did failed: {unclear}"), calls=(n,))
             else:
                 if happened is not None:
                     log.add(happened, log.progress.label.joined(happened.result.label))
                 else:
                     log.progress.rerun.add(n)
         case Effect.UNSAFE:
-            asking.ask(log, what_happened(intended, "It cannot be repeated safely."), about=n)
+            asking.ask(log, what_happened(intended, "It cannot be repeated safely."), calls=(n,))
 
 
 def what_happened(intended: Intended, why: str) -> Question:

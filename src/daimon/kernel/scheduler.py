@@ -92,7 +92,7 @@ class Scheduler:
         return Done()
 
     async def _run(self, claim: Claim) -> More | Released:
-        log = Log(self._journal, self._clock, self._feed, claim, self.poke)
+        log = Log(self._journal, self._clock, self._feed, claim, self._turns.desk, self.poke)
         running = self._running[claim.conversation] = Running(log)
         self._feed.publish(Changed(claim.conversation, claim.turn.id, State.RUNNING))
         watcher = asyncio.ensure_future(self._watch(running))

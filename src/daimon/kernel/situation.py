@@ -37,6 +37,7 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: J
         made=tuple(_made(steps, outcomes, manifests, n)),
         plans=tuple(_plans(steps)),
         declined=tuple(_declined(steps)),
+        grants=log.desk.grants.current(log.now()),
         job=log.claim.turn.job,
         held=held,
         heard=call.label,
@@ -121,5 +122,13 @@ def _declined(steps: tuple[Step, ...]) -> list[str]:
     """Tools whose call a person was asked about and refused."""
     asked = {step.n: step.body for step in steps if isinstance(step.body, Asked)}
     intents = {step.n: step.body.tool for step in steps if isinstance(step.body, Intended)}
-    refused = [asked[step.body.question].about for step in steps if isinstance(step.body, Answered) and step.body.choice == "deny"]
-    return [intents[about] for about in refused if about is not None and about in intents]
+    refused: list[int] = []
+    for step in steps:
+        match step.body:
+            case Answered(question=n, choice="deny" | "stop"):
+                refused += asked[n].calls
+            case Answered(question=n, only=only) if only:
+                refused += [call for call in asked[n].calls if call not in only]
+            case _:
+                pass
+    return [intents[n] for n in refused if n in intents]

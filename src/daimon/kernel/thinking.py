@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
-from pydantic import JsonValue
-
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
@@ -25,15 +23,15 @@ from daimon.abi.money import Usage, worst
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
 from daimon.abi.step import Intended, ModelFailed, Replied, Reserved, Sampling, Settled
-from daimon.abi.tool import Question
 from daimon.kernel import asking
 from daimon.kernel.budget import Budget, without_money
 from daimon.kernel.containment import drawn
 from daimon.kernel.dispatch import Dispatch, refused
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed, Token
-from daimon.kernel.held import known_in, label_of
+from daimon.kernel.held import filled, known_in, label_of
 from daimon.kernel.log import Log
+from daimon.kernel.offers import Wanted
 from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
@@ -318,32 +316,25 @@ def _signature(signature: str | None) -> str | None:
 
 
 def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
-    """Every call becomes an intent; what the gate refused gets its outcome, what needs a person its question."""
+    """Every call becomes an intent; what the gate refused gets its outcome, what needs a person one question for all."""
     judged: list[tuple[int, Intended]] = []
+    known = dispatch.known()
     for i, asked in enumerate(calls):
         n = log.progress.next_n
-        intended = dispatch.admit(asked, situation_for(log, n, dispatch.known(), asked.arguments))
+        intended = dispatch.admit(asked, situation_for(log, n, known, asked.arguments))
         if i >= MOST_CALLS:
             intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
         log.add(intended)
         judged.append((n, intended))
     for n, intended in judged:
-        match intended.gate.verdict:
-            case "invalid" | "deny":
-                log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
-            case "ask":
-                held = known_in(log, intended.arguments)
-                asking.ask(log, _permission(intended, held), n, log.progress.label.joined(label_of(held.values())))
-            case "allow":
-                pass
+        if intended.gate.verdict in ("invalid", "deny"):
+            log.add(refused(n, intended, intended.gate.code or "denied", intended.gate.reason))
+    if wanted := [(n, intended) for n, intended in judged if intended.gate.verdict == "ask"]:
+        held = known_in(log, [intended.arguments for _, intended in wanted])
+        told = [Wanted(n, _unveiled(intended, held), known[intended.tool]) for n, intended in wanted]
+        asking.permit(log, told, log.progress.label.joined(label_of(held.values())))
 
 
-def _permission(intended: Intended, held: dict[str, Held]) -> Question:
+def _unveiled(intended: Intended, held: dict[str, Held]) -> Intended:
     """Who is asked sees what the handles stand for."""
-    values: dict[str, JsonValue] = {handle: value.text[:MOST_SHOWN] for handle, value in held.items()}
-    return Question(
-        f"May I call {intended.tool}? {intended.gate.reason}".strip(),
-        ("deny", "allow"),
-        "authorise",
-        {"tool": intended.tool, "arguments": intended.arguments} | ({"held": values} if values else {}),
-    )
+    return replace(intended, arguments=filled(intended.arguments, held)) if isinstance(intended.arguments, dict) else intended

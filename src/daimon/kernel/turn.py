@@ -15,9 +15,10 @@ from daimon.abi.message import Audio, Content, File, Image, Text
 from daimon.abi.ports import More, Released
 from daimon.abi.step import AskHuman, Complete, Continue, Decided, HandOff, Park, RefreshContext, Replied, UseTools
 from daimon.abi.turn import Ending, Pins
-from daimon.kernel import asking, recovery
+from daimon.kernel import answering, asking, recovery
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import VERSION, Limits, decide
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import refused
 from daimon.kernel.log import Log
 from daimon.kernel.running import Running, Stopped
@@ -33,6 +34,7 @@ class Turns:
     acting: Acting
     limits: Limits
     newer: Newer
+    desk: Desk
 
     async def run(self, running: Running, pins: Pins) -> More | Released:
         log = running.log
@@ -49,7 +51,7 @@ class Turns:
                     case UseTools(intents):
                         await self.acting.act(running, intents)
                     case AskHuman(question, about):
-                        asking.ask(log, question, about)
+                        asking.ask(log, question, () if about is None else (about,))
                     case RefreshContext() | HandOff():
                         await log.commit()  # the next thought reads everything anew, for whoever is the agent now
                     case Park(waits=waits):
@@ -82,7 +84,7 @@ class Turns:
         arrived, newer = log.arrived, log.newer
         log.arrived, log.newer = (), ()
         for event in arrived:
-            asking.resolve(log, event)
+            answering.resolve(log, event)
         if self.may_interrupt(log, newer):
             log.progress.is_interrupted = True
         if self.newer == "steer":

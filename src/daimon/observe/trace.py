@@ -22,6 +22,7 @@ from daimon.abi.step import (
     Continue,
     Decided,
     Decision,
+    Granted,
     HandOff,
     Happened,
     Intended,
@@ -42,7 +43,7 @@ from daimon.abi.step import (
     UseTools,
     Wait,
 )
-from daimon.abi.tool import Question
+from daimon.abi.tool import Question, Send
 from daimon.abi.turn import Ending, Pins, Turn
 from daimon.context.held import is_fit_to_show
 from daimon.kernel.budget import reached
@@ -100,9 +101,11 @@ class Report:
     entries: tuple[Entry, ...]
     totals: Totals
     reply: str
+    late: tuple[str, ...] = ()
+    """What came for it when it was over, and was ignored."""
 
 
-def report(turn: Turn, event: Event, steps: Sequence[Step]) -> Report:
+def report(turn: Turn, event: Event, steps: Sequence[Step], late: Sequence[Event] = ()) -> Report:
     return Report(
         title=f"{turn.id}  {turn.state}" + (f", {turn.ending}" if turn.ending else ""),
         facts=_facts(turn),
@@ -111,7 +114,13 @@ def report(turn: Turn, event: Event, steps: Sequence[Step]) -> Report:
         entries=tuple(_entry(turn, step) for step in steps),
         totals=totals(turn, steps),
         reply=reply(turn, steps),
+        late=tuple(f"event {each.id} {_came(each)} at {words.moment(each.received_at)}: ignored, the turn was over" for each in late),
     )
+
+
+def _came(event: Event) -> str:
+    step = "" if event.resolves is None else f" for step {event.resolves.n}"
+    return f"({event.body.kind} {words.short(words.said(event.body))!r} of {event.principal}{step})"
 
 
 def reply(turn: Turn, steps: Sequence[Step]) -> str:
@@ -259,7 +268,7 @@ def _tell(body: StepBody) -> _Told:
             seen = ", ".join(f"{name} {words.compact(value)}" for name, value in inputs.items())
             told = _decision(decision)
             return _Told(f"{told.head}  [policy {version}]", (*told.body, *((f"seeing {seen}",) if seen else ())), told.tone)
-        case Asked() | Answered() | Received():
+        case Asked() | Answered() | Granted() | Received():
             return _word(body)
         case Checkpointed(what=what, ref=ref):
             return _Told(f"{what} {ref}")
@@ -402,17 +411,28 @@ def _wait(wait: Wait) -> str:
     return f"{wait.on} {'for' if wait.on == 'money' else 'to'} {wait.step}{until}"
 
 
-def _word(body: Asked | Answered | Received) -> _Told:
+def _word(body: Asked | Answered | Granted | Received) -> _Told:
     match body:
-        case Asked(question=question, about=about):
-            return _Told("asks" if about is None else f"asks about {about}", _asks(question), "asks")
+        case Asked(question=question):
+            about = f" about {', '.join(map(str, body.calls))}" if body.calls else ""
+            until = () if question.expires_at is None else (f"until {words.moment(question.expires_at)}",)
+            return _Told(f"asks{about}", (*_asks(question), *until, *_sent_later(body)), "asks")
         case Answered(question=n, choice=choice, text=text, by=by, event=event):
             how = f"by {by} (event {event})" if event else "nobody answered in time"
-            return _Told(f"to {n}: {choice}, {how}", (text,) if text else ())
-        case Received(event=event, resolves=resolves):
-            return _Told(f"event {event}" + ("" if resolves is None else f" for step {resolves}"))
+            only = f", only {', '.join(map(str, body.only))}" if body.only else ""
+            return _Told(f"to {n}: {choice}{only}, {how}", (text,) if text else ())
+        case Granted(question=n, grant=grant):
+            return _Told(f"{grant.by} granted {grant.id}, asked at {n}: {words.grant(grant)}")
+        case Received(event=event, resolves=resolves, ignored=ignored):
+            what = f"event {event}" + ("" if resolves is None else f" for step {resolves}")
+            return _Told(f"{what}: ignored, {ignored}", (), "bad") if ignored else _Told(what)
         case _:
             assert_never(body)
+
+
+def _sent_later(body: Asked) -> tuple[str, ...]:
+    moments = [operation.not_before for operation in body.operations if isinstance(operation, Send) and operation.not_before is not None]
+    return tuple(f"told at {words.moment(moment)}, after quiet hours" for moment in moments)
 
 
 def _asks(question: Question | None) -> tuple[str, ...]:

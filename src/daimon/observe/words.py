@@ -12,10 +12,12 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from daimon.abi.event import Answer, Body, Erased, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
+from daimon.abi.judgement import Grant
 from daimon.abi.label import Label
 from daimon.abi.message import Audio, File, Image, Part, Reasoning, Text, ToolCall, ToolResult
 from daimon.abi.money import Account, Amount, Limit, Usage, dollars
 from daimon.abi.ports import Balance
+from daimon.kernel import offers
 from daimon.kernel.budget import NAMES
 
 
@@ -79,6 +81,18 @@ def part(value: Part) -> str:
             assert_never(value)
 
 
+def data_of(parts: Iterable[Part]) -> JsonValue:
+    """What a tool returned, taken out of the form in which models get it; None if it is in no such form."""
+    for value in parts:
+        if isinstance(value, Text):
+            try:
+                told = json.loads(value.text)
+            except (ValueError, RecursionError):
+                return None
+            return told.get("data") if isinstance(told, dict) else None
+    return None
+
+
 def call(tool: str, arguments: JsonValue) -> str:
     if isinstance(arguments, dict):
         return f"{tool}({', '.join(f'{name}={compact(value)}' for name, value in arguments.items())})"
@@ -130,6 +144,12 @@ def amount(value: Amount) -> str:
     if value.tokens and value.cost:
         return f"{value.tokens:,} tokens and {dollars(value.cost)}"
     return f"{value.tokens:,} tokens" if value.tokens else dollars(value.cost)
+
+
+def grant(value: Grant) -> str:
+    """What was allowed ahead of time, for whom and until when."""
+    until = "" if value.until is None else f", until {moment(value.until)}"
+    return f"{offers.words(value)}{until} (for {value.agent})"
 
 
 def limit(value: Limit) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from daimon.abi.judgement import Grant
 from daimon.abi.plain import clean
 from daimon.policy.moments import written
+from daimon.policy.names import canonical
 from daimon.policy.source import Source
 
 PREFIX = "grant:"
@@ -51,7 +52,7 @@ def _conditions(grant: Grant) -> list[str]:
     found = [covers, "!context.is_active", f"context.on_behalf == {_text(grant.by)}"]
     for name, values in (("destinations", grant.destinations), ("targets", grant.targets)):
         if values:  # a call of which nobody knows whom it reaches does not fit
-            found.append(f"!context.{name}.isEmpty() && {_set(values)}.containsAll(context.{name})")
+            found.append(f"!context.{name}.isEmpty() && {_set(map(canonical, values))}.containsAll(context.{name})")
     if grant.contents:
         found.append(f"{_set(grant.contents)}.containsAll(context.drawn)")
     if grant.job:

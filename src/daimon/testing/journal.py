@@ -15,7 +15,8 @@ from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
 from daimon.abi.event import INTERNAL, Address, Event, Fired, FromAgent, Late, Said, Stop
 from daimon.abi.event import Erased as Tombstone
-from daimon.abi.ids import BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
+from daimon.abi.judgement import Grant
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.message import Text
 from daimon.abi.money import Account, Limit, Scope
@@ -35,6 +36,7 @@ from daimon.abi.ports import (
     Due,
     Ended,
     Erasure,
+    Given,
     Grouping,
     Idle,
     Ids,
@@ -47,9 +49,10 @@ from daimon.abi.ports import (
     Reminder,
     Spending,
 )
-from daimon.abi.step import PROGRESS, Asked, Happened, Received, Reserved, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Answered, Asked, Granted, Happened, Received, Reserved, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.testing.grants import MemoryGrants
 from daimon.testing.ledger import MemoryLedger
 
 OPEN = (State.RUNNING, State.PARKED)
@@ -70,6 +73,7 @@ class _Entry:
     seq: int
     turn: TurnId | None = None
     is_taken: bool = False
+    is_late: bool = False
 
 
 @dataclass(slots=True)
@@ -86,6 +90,7 @@ class _Letter:
     turn: TurnId
     state: str = "queued"
     retry_at: datetime | None = None
+    not_before: datetime | None = None
 
 
 class MemoryJournal:
@@ -106,6 +111,7 @@ class MemoryJournal:
         self._blob_of: dict[BlobHash, TurnId] = {}
         self._dead: list[DeadLetter] = []
         self._ledger = MemoryLedger()
+        self._grants = MemoryGrants()
         self._log: list[EventId | StepRef | Erasure] = []
         self._news = asyncio.Event()
 
@@ -134,7 +140,8 @@ class MemoryJournal:
         if turn is None or turn.where != event.where:
             raise BadInput(f"there is no turn {target!r} in conversation {event.conversation!r}")
         entry.turn = target
-        entry.is_taken = isinstance(event.body, Stop) or turn.state not in OPEN
+        entry.is_late = turn.state not in OPEN and not isinstance(event.body, Stop)
+        entry.is_taken = isinstance(event.body, Stop) or entry.is_late
         if isinstance(event.body, Stop) and turn.state in OPEN:
             self._stopped.add(target)
 
@@ -214,6 +221,9 @@ class MemoryJournal:
         taken_by = self._entry(event).turn
         return None if taken_by is None else self._turns[taken_by]
 
+    async def late(self, turn: TurnId) -> tuple[Event, ...]:
+        return tuple(entry.event for entry in self._events if entry.turn == turn and entry.is_late)
+
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         wanted = [
             t for t in self._turns.values() if t.space == space and conversation in (None, t.conversation) and state in (None, t.state)
@@ -260,6 +270,17 @@ class MemoryJournal:
 
     async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
         return self._ledger.balances(accounts)
+
+    # -- Grants
+
+    async def grants(self, space: SpaceId, now: datetime) -> tuple[Grant, ...]:
+        return self._grants.grants(space, now)
+
+    async def given(self, space: SpaceId) -> tuple[Given, ...]:
+        return self._grants.given(space)
+
+    async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
+        return self._grants.revoke(space, grant, by, self._clock.now())
 
     # -- Store, Eraser, Forks
 
@@ -319,12 +340,15 @@ class MemoryJournal:
         found: list[Outgoing] = []
         places: set[Address] = set()
         for letter in self._outbox:
-            if letter.state not in ("queued", "sending") or letter.message.to in places:
+            if letter.state not in ("queued", "sending") or letter.message.to in places or self._waits_for_its_moment(letter):
                 continue
             places.add(letter.message.to)
             if letter.state == "queued" and (letter.retry_at is None or letter.retry_at <= self._clock.now()):
                 found.append(letter.message)
         return tuple(found[:limit])
+
+    def _waits_for_its_moment(self, letter: _Letter) -> bool:
+        return letter.not_before is not None and letter.not_before > self._clock.now()
 
     async def sending(self, message: Outgoing) -> None:
         letter = self._letter(message)
@@ -348,7 +372,7 @@ class MemoryJournal:
                 return self._open(entry, pins)
             if entry.turn is not None and self._turns[entry.turn].state is State.PARKED:
                 return self._resume(self._turns[entry.turn])
-            entry.is_taken = True
+            entry.is_taken = entry.is_late = True
         return None
 
     def _is_orphan(self, event: Event) -> bool:
@@ -412,7 +436,13 @@ class MemoryJournal:
                 entry = self._entry(event)
                 entry.turn, entry.is_taken = claim.turn.id, True
             case Happened(intent=origin, operations=operations) | Started(intent=origin, operations=operations):
+                if isinstance(step.body, Happened):
+                    self._withdraw(f"{claim.turn.id}:{origin}:")
                 self._operate(claim, step, origin, operations)
+            case Answered(question=question):
+                self._withdraw(f"{claim.turn.id}:{question}:")
+            case Granted():
+                self._grants.take(step)
             case Asked(operations=operations):
                 self._operate(claim, step, step.n, operations)
             case _:
@@ -428,19 +458,27 @@ class MemoryJournal:
                 case CancelTimer(timer):
                     if timer in self._timers:
                         self._timers[timer].is_set = False
-                case Send(to, parts):
+                case Send(to, parts, not_before):
                     self._send(claim, key, to, Said(parts), step.label)
+                    self._outbox[-1].not_before = not_before
                 case Post(agent, conversation, parts):
                     event = self._internal(claim, key, conversation, FromAgent(step.agent, parts), step.label)
                     self._post(claim, replace(event, agent=agent, parent=StepRef(claim.turn.id, origin)))
                 case _:
                     pass
 
+    def _withdraw(self, key: str) -> None:
+        for letter in self._outbox:
+            if letter.state == "queued" and self._waits_for_its_moment(letter) and letter.message.key.startswith(key):
+                letter.state = "failed"
+
     def _end(self, claim: Claim, end: Ended) -> None:
         turn = replace(self._turns[claim.turn.id], state=end.ending.state, ending=end.ending, ended_at=self._clock.now(), label=end.label)
         self._turns[turn.id] = turn
         for entry in self._events:
+            entry.is_late |= entry.turn == turn.id and not entry.is_taken
             entry.is_taken |= entry.turn == turn.id
+        self._withdraw(f"{turn.id}:")
         if end.reply and claim.event.reply_to is not None:
             self._send(claim, f"{turn.id}:reply", claim.event.reply_to, Said(end.reply), end.label)
         if turn.parent is not None and turn.parent.turn in self._turns:

@@ -1,7 +1,8 @@
 """A model that streams, calls tools, fails and costs money, and the tools that it calls: what a chat has to show.
 
 It does what the message says: `two` calls two tools at once, `long` one with long arguments, `bad` one that fails, `buy` one that needs the
-owner's yes, `flaky` breaks off once; a message with files is told what came with it; anything else is said back word by word.
+owner's yes, `mails` three of that kind, `flaky` breaks off once; a message with files is told what came with it; anything else is said back
+word by word.
 """
 
 import asyncio
@@ -53,6 +54,16 @@ async def buy(call: Call, what: Annotated[str, ArgumentRole.CONTENT, "What."]) -
     return Result(f"one {what} bought")
 
 
+@tool(effect=Effect.PURE, capabilities={Capability.SENDS}, result=ResultLabel(Author.SERVICE, "mail"))
+async def mail(
+    call: Call,
+    to: Annotated[str, ArgumentRole.DESTINATION, "Whom."],
+    text: Annotated[str, ArgumentRole.CONTENT, "What."],
+) -> Result:
+    """Send a mail."""
+    return Result(f"sent to {to}")
+
+
 class Lively:
     name = "lively"
 
@@ -88,6 +99,8 @@ def _calls(text: str) -> tuple[ToolCall, ...]:
             return (ToolCall("c1", "describe", {"place": "Kohlmarkt 14, Vienna", "text": LONG, "stars": 5}),)
         case "bad":
             return (ToolCall("c1", "look", {"what": "nothing"}),)
+        case "mails":
+            return tuple(ToolCall(f"c{i}", "mail", {"to": f"{who}@x.org", "text": LONG}) for i, who in enumerate(("ann", "bob", "cem")))
         case "buy":
             return (ToolCall("c1", "buy", {"what": "teapot"}),)
         case _:
@@ -107,4 +120,4 @@ def _used(output: int) -> Usage:
 
 def extend(kit: Kit) -> None:
     kit.models["lively"] = Lively()
-    kit.tools.extend([look, describe, buy])
+    kit.tools.extend([look, describe, buy, mail])
