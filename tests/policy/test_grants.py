@@ -17,6 +17,7 @@ from daimon.policy.agents import Agent
 from daimon.policy.cedar import check, read
 from daimon.policy.facts import Facts
 from daimon.policy.grants import as_policy, as_sources
+from daimon.policy.names import canonical
 from daimon.testing.clock import START
 
 AGENT = Agent(SELF, "assistant", acts=True)
@@ -86,7 +87,7 @@ def test_no_value_becomes_policy(scope: str) -> None:
 
 
 def test_a_hostile_destination_still_names_itself() -> None:
-    assert verdict(replace(GRANT, destinations=(HOSTILE,)), replace(FITS, destinations=(HOSTILE,))) == "allow"
+    assert verdict(replace(GRANT, destinations=(HOSTILE,)), replace(FITS, destinations=(canonical(HOSTILE),))) == "allow"
 
 
 @given(st.text(), st.text(min_size=1), st.text(min_size=1))
@@ -95,8 +96,8 @@ def test_any_text_makes_one_policy_that_fits_that_text_alone(id_: str, destinati
     statements = read(as_sources((grant,))[0])
     check(statements, SHIPPED._schema)
     assert len(statements) == 1
-    assert verdict(grant, replace(FITS, destinations=(destination,))) == "allow"
-    assert (verdict(grant, replace(FITS, destinations=(other,))) == "allow") == (other == destination)
+    assert verdict(grant, replace(FITS, destinations=(canonical(destination),))) == "allow"
+    assert (verdict(grant, replace(FITS, destinations=(canonical(other),))) == "allow") == (canonical(other) == canonical(destination))
 
 
 def test_a_grant_says_in_words_what_it_allows() -> None:
