@@ -18,6 +18,7 @@ from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pe
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.manner import Manner, Quiet
 from daimon.testing.clock import START, ManualClock
+from daimon.testing.judgement import FixedPolicy
 from daimon.testing.model import calls, says
 
 BOB, ANN, CEM = (("send", {"text": f"{name}@x.org"}) for name in ("bob", "ann", "cem"))
@@ -111,6 +112,18 @@ async def test_what_needs_no_word_runs_though_others_wait() -> None:
     async with kernel(script=[calls(("look", {"text": "x"}), BOB), says("done")], tools=[send, look]) as rig:
         turn, _ = await rig.ask("look and write")
         assert (turn.state, len(look.calls), send.calls) == (State.PARKED, 1, [])
+
+
+async def test_the_rules_hear_which_tools_a_person_said_no_to() -> None:
+    rules = FixedPolicy(Gate("ask", "It sends."))
+    other = Tool("other", Effect.UNSAFE, capabilities=(Capability.SENDS,))
+    script = [calls(BOB, ("other", {"text": "ann@x.org"})), calls(BOB), says("fine")]
+    async with kernel(script=script, tools=[sender(), other], policy=rules) as rig:
+        turn, steps = await rig.ask("write to them")
+        assert rules.asked[-1][2].declined == ()
+        await rig.answer(asked(steps)[0].ref, "allow 1")
+        await rig.until(lambda: _asks_again(rig, turn))
+        assert rules.asked[-1][2].declined == ("other",)
 
 
 # -- grants
