@@ -171,6 +171,13 @@ async def test_a_grant_is_for_the_calls_that_were_named_and_refuses_the_others()
         assert len(send.calls) == 1
 
 
+async def test_two_calls_alike_are_one_grant() -> None:
+    async with kernel(script=[calls(BOB, ANN, BOB), says("done")], tools=[sender()]) as rig:
+        turn, _ = await rig.ask("write to them")
+        await answered(rig, turn, "grant")
+        assert [grant.destinations for grant in rig.desk.grants.current(rig.clock.now())] == [("bob@x.org",), ("ann@x.org",)]
+
+
 async def test_a_grant_of_an_automation_is_bound_to_it() -> None:
     async with kernel(script=[calls(BOB), says("sent")], tools=[sender()]) as rig:
         turn = await rig.rested(await rig.send(Heartbeat("morning")))
