@@ -17,6 +17,7 @@ from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Pending, Que
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.manner import Manner, Quiet
 from daimon.testing.clock import START, ManualClock
+from daimon.testing.judgement import FixedPolicy
 from daimon.testing.model import calls, says
 
 BOB, ANN, CEM = (("send", {"text": f"{name}@x.org"}) for name in ("bob", "ann", "cem"))
@@ -98,6 +99,18 @@ async def test_what_needs_no_word_runs_though_others_wait() -> None:
         assert (turn.state, len(look.calls), send.calls) == (State.PARKED, 1, [])
 
 
+async def test_the_rules_hear_which_tools_a_person_said_no_to() -> None:
+    rules = FixedPolicy(Gate("ask", "It sends."))
+    other = Tool("other", Effect.UNSAFE, capabilities=(Capability.SENDS,))
+    script = [calls(BOB, ("other", {"text": "ann@x.org"})), calls(BOB), says("fine")]
+    async with kernel(script=script, tools=[sender(), other], policy=rules) as rig:
+        turn, steps = await rig.ask("write to them")
+        assert rules.asked[-1][2].declined == ()
+        await rig.answer(asked(steps)[0].ref, "allow 1")
+        await rig.until(lambda: _asks_again(rig, turn))
+        assert rules.asked[-1][2].declined == ("other",)
+
+
 # -- grants
 
 
@@ -142,6 +155,13 @@ async def test_a_grant_is_for_the_calls_that_were_named_and_refuses_the_others()
         await answered(rig, turn, "grant 2")
         assert [grant.destinations for grant in rig.desk.grants.current(rig.clock.now())] == [("ann@x.org",)]
         assert len(send.calls) == 1
+
+
+async def test_two_calls_alike_are_one_grant() -> None:
+    async with kernel(script=[calls(BOB, ANN, BOB), says("done")], tools=[sender()]) as rig:
+        turn, _ = await rig.ask("write to them")
+        await answered(rig, turn, "grant")
+        assert [grant.destinations for grant in rig.desk.grants.current(rig.clock.now())] == [("bob@x.org",), ("ann@x.org",)]
 
 
 async def test_a_grant_of_an_automation_is_bound_to_it() -> None:

@@ -185,5 +185,5 @@ def test_the_last_day_is_a_whole_day_of_the_owner() -> None:
     vienna = ground(zone=ZoneInfo("Europe/Vienna"), now=datetime(2026, 11, 15, 23, 30, tzinfo=UTC))  # the 16th there
     (offer,) = offers_in(permission.question([wanted({"to": "bob"})], vienna))
     assert offer.grant.until == datetime(2026, 12, 16, 23, 0, tzinfo=UTC)
-    given_ = offers.given(offer, "t1:9", OWNER, datetime(2026, 11, 20).date(), vienna)  # noqa: DTZ001 - a day has no zone
+    given_ = offers.given(offer.grant, "t1:9", OWNER, datetime(2026, 11, 20).date(), vienna)  # noqa: DTZ001 - a day has no zone
     assert (given_.until, given_.id, given_.by, given_.at) == (datetime(2026, 11, 20, 23, 0, tzinfo=UTC), "t1:9", OWNER, vienna.now)

@@ -86,10 +86,10 @@ def _permit(log: Log, n: int, asked: Asked, said: Verdict, text: str, event: Eve
     told = f"{text} ({said.fault})".strip() if said.fault else text
     log.add(Answered(n, said.choice, told, event.principal, event.id, only), event.label)
     if said.choice == GRANT and log.claim.turn.effects == "world":
-        for offer in verdict.offers_in(asked.question):
-            if not said.only or offer.call in said.only:
-                id_ = str(StepRef(log.claim.turn.id, log.progress.next_n))
-                log.add(Granted(n, offers.given(offer, id_, event.principal, said.until, asking.ground(log))), event.label)
+        chosen = (offer.grant for offer in verdict.offers_in(asked.question) if not said.only or offer.call in said.only)
+        for offered in dict.fromkeys(chosen):  # two calls alike need one grant
+            id_ = str(StepRef(log.claim.turn.id, log.progress.next_n))
+            log.add(Granted(n, offers.given(offered, id_, event.principal, said.until, asking.ground(log))), event.label)
     _refuse(log, asked, only, said.choice, told, event)
 
 

@@ -62,10 +62,10 @@ def offers(wanted: Sequence[Wanted], ground: Ground) -> tuple[Offer, ...]:
     return tuple(Offer(i, grant) for i, grant in found if grant is not None)
 
 
-def given(offer: Offer, id_: str, by: PrincipalId, until: date | None, ground: Ground) -> Grant:
+def given(offered: Grant, id_: str, by: PrincipalId, until: date | None, ground: Ground) -> Grant:
     """What was offered, as it is given."""
-    limit = offer.grant.until if until is None else end_of(until, ground.zone)
-    return replace(offer.grant, id=id_, by=by, at=ground.now, until=limit)
+    limit = offered.until if until is None else end_of(until, ground.zone)
+    return replace(offered, id=id_, by=by, at=ground.now, until=limit)
 
 
 def end_of(day: date, zone: tzinfo) -> datetime:
