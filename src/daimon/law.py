@@ -32,21 +32,24 @@ class Law:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self.rules, self.warnings = in_force(home)
-        if not self.warnings:
-            policies.keep(home, texts_in(home))
+        self.warnings: tuple[str, ...] = ()
+        try:
+            self.rules = self.reread()
+        except Misconfigured as broken:
+            self.rules, told = in_force(home)
+            self.warnings = told or (str(broken),)
 
     def reread(self) -> Rules:
         """The rules as the files say now, checked. Raises Misconfigured, and then the owner is warned until it is mended."""
         try:
             texts = texts_in(self._home)
-            self.rules = _checked(texts)
+            found = _checked(texts)
             policies.keep(self._home, texts)
         except Misconfigured as broken:
             self.warnings = (f"{broken}\nthe policies of before stay in force; {MEND}",)
             raise
-        self.warnings = ()
-        return self.rules
+        self.rules, self.warnings = found, ()
+        return found
 
 
 def in_force(home: Home) -> tuple[Rules, tuple[str, ...]]:

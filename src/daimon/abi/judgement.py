@@ -43,7 +43,8 @@ class Gate:
     code: str = ""
     version: str = ""
     by: str = ""
-    """What allowed it: `harmless`, `clean`, `words`, `plan:STEP/INDEX`, `grant:ID`, `policy:ID`. A planned step is spent by it."""
+    """What allowed it: `harmless`, `clean`, `words`, `plan:STEP/INDEX`, `grant:ID`, `policy:ID`. A planned step is spent by the call that
+    names it."""
     provenance: tuple[Provenance, ...] = ()
     rules: tuple[str, ...] = ()
     """Ids of the policies that decided."""
