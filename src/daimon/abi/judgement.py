@@ -110,6 +110,8 @@ class Situation:
     """Tools of which a person said no in this turn."""
     grants: tuple[Grant, ...] = ()
     job: str = ""
+    before: tuple[Seen, ...] = ()
+    """What earlier turns read and the model may still have before it, without its data: it licenses nothing, but can be carried away."""
 
     @property
     def now(self) -> datetime:
