@@ -14,7 +14,7 @@ from daimon.abi.ids import OWNER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher, Ids
+from daimon.abi.ports import Dispatcher, Ids, Policy
 from daimon.abi.step import Happened, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -174,13 +174,15 @@ async def kernel(
     rules: tuple[Rule, ...] = (),
     paces: dict[str, int] | None = None,
     dispatcher: Callable[[Dispatcher], Dispatcher] = lambda inner: inner,
+    policy: Policy | None = None,
+    ids: Ids | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
-    ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
+    ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()
-    dispatch = Dispatch(Registry(tools), StandingFloor(), StandingRules(), LocalLimiter(clock), clock)
+    dispatch = Dispatch(Registry(tools), StandingFloor(), policy or StandingRules(), LocalLimiter(clock), clock)
     pager = Pager(journal, "You are a test.", 32_000)
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
