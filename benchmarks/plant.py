@@ -116,7 +116,8 @@ async def booted(home: Path, world: World, policy: Policy, lines: list[Line], cl
         *world.tools(), *stores(home), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *planning_tools(),
     )  # fmt: skip
     try:
-        async with kernel(model=ScriptedModel(lines), tools=tools, journal=journal, clock=clock, policy=policy, ids=ids) as rig:
+        model = ScriptedModel(lines)
+        async with kernel(model=model, tools=tools, journal=journal, clock=clock, policy=policy, ids=ids, timeout_s=REST_S) as rig:
             yield rig
     finally:
         await notebook.close()

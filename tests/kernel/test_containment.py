@@ -231,6 +231,12 @@ async def test_what_the_owner_wrote_himself_is_sent_after_a_stranger_was_heard()
     assert (acts(world), questions(steps)) == ([act], [])
 
 
+async def test_what_was_read_from_a_private_store_is_not_sent_though_every_word_of_it_can_be_trusted() -> None:
+    world, steps = await told("Read my mail, then write to bob@x.org", MAILS, SAFE, mail(text=SECRET))
+    assert acts(world) == []
+    assert questions(steps)
+
+
 async def test_the_amount_of_the_invoice_that_the_owner_named_is_paid_without_a_plan() -> None:
     world, steps = await told(PAY_ASKED, ("invoices", {}), PAY)
     assert (acts(world), questions(steps)) == ([PAY], [])
