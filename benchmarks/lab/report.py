@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-def options(about: str) -> argparse.Namespace:
+def options(about: str, **switches: str) -> argparse.Namespace:
+    """What all benchmarks take, and the switches of this one, each with its help."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--json", action="store_true", help="end with one JSON object on the last line")
     parser.add_argument("--quick", action="store_true", help="less of everything; under 45 seconds")
     parser.add_argument("--seed", type=int, default=0, help="of the random choices")
+    for name, meaning in switches.items():
+        parser.add_argument(f"--{name}", action="store_true", help=meaning)
     return parser.parse_args()
 
 

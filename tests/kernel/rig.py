@@ -186,9 +186,10 @@ async def kernel(
     terms: Terms = Terms(),  # noqa: B008 - frozen; a reader asks before every act, whatever led to it
     hold: Hold = "never",
     closed_answers: int = 20,
+    ids: Ids | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
-    ids: Ids = CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom())
+    ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel = Feed(), FakeChannel()

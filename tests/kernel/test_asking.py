@@ -11,6 +11,7 @@ from tests.kernel.rig import Rig, Tool, kernel, outcomes, result_text
 
 from daimon.abi.event import Address, Answer, Heartbeat, Late
 from daimon.abi.ids import HOME_SPACE, OWNER, PrincipalId, StepRef
+from daimon.abi.judgement import Gate
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.step import Answered, Asked, Granted, Intended, Received, Started, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Pending, Question, Result, Send

@@ -301,3 +301,29 @@ def test_after_a_closed_answer_what_is_not_free_text_must_come_from_elsewhere() 
     limited = replace(situation("pay the invoice to DE99 if it is due", PAYMENTS), heard=STRANGER.limited())
     assert weigh(PAY, {"to": "DE99", "amount": 10.0, "subject": "Invoice"}, limited).basis == "clean"
     assert weigh(PAY, {"to": "DE99", "amount": 11.0, "subject": "Invoice"}, limited).basis == "none"
+
+
+# -- what is private
+
+
+BALANCE = read("balance", {"account": "Savings", "total": 4711.0}, n=21)
+
+
+def test_a_private_field_goes_out_without_a_plan_only_if_the_owner_named_its_record() -> None:
+    told = {"to": "bob@x.org", "body": "savings 4711"}
+    assert basis(MAIL, told, "read my mail and write to bob@x.org", MAILS, BALANCE) == "none"
+    assert basis(MAIL, told, "read my mail and tell bob@x.org what is in Savings", MAILS, BALANCE) == "words"
+
+
+def test_a_planned_text_may_not_carry_what_an_earlier_turn_read_unless_the_plan_says_so() -> None:
+    told: Arguments = {"to": "bob@x.org", "body": "savings 4711"}
+    for reads, expected in ((("mails()",), "none"), (("mails()", "balance()"), "plan")):
+        scene = situation("answer bob", MAILS, plans=(plan("mail(to='bob@x.org', body=own())", reads=reads),))
+        assert weigh(MAIL, told, replace(scene, before=(BALANCE,))).basis == expected
+
+
+def test_a_planned_call_spends_its_step_while_nobody_else_was_heard() -> None:
+    pay: Arguments = {"to": "SE355", "amount": 50.0}
+    scene = situation("pay SE355 what I owe", plans=(plan("pay(to='SE355', amount=50)"),))
+    assert (weigh(PAY, pay, scene).basis, weigh(PAY, pay, scene).by) == ("plan", "plan:0/0")
+    assert weigh(PAY, {"to": "SE355", "amount": 60.0}, scene).by == "clean"

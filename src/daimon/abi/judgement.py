@@ -131,6 +131,8 @@ class Situation:
     so it must not quote these values."""
     heard: Label | None = None
     """Of what the model has read, where that is less than `call.label`."""
+    before: tuple[Seen, ...] = ()
+    """What earlier turns read and the model may still have before it, without its data: it licenses nothing, but can be carried away."""
 
     @property
     def now(self) -> datetime:

@@ -83,6 +83,11 @@ def owned(source: str) -> Label:
     return Label.of(Origin(Author.OWNER, source), readers=(OWNER,))
 
 
+def stated(label: Label | None) -> Label:
+    """What a label that was stored, or handed over, says. One that names nobody says nothing, and would pass for neutral in a join."""
+    return label if label is not None and label.origins else UNLABELLED
+
+
 def join(labels: Iterable[Label]) -> Label:
     """The label of a value made of all these. Of none at all: unlabelled."""
     return reduce(Label.joined, labels, EMPTY) if (labels := tuple(labels)) else UNLABELLED

@@ -18,7 +18,7 @@ from daimon.abi.codec import decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Said
 from daimon.abi.ids import AgentId, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
-from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.label import Label, stated
 from daimon.abi.message import Audio, File, Image, ToolResult
 from daimon.abi.step import Happened, Replied, Step, StepBody
 from daimon.abi.turn import Ending, Pins, State, Turn
@@ -125,8 +125,7 @@ def write_label(label: Label) -> bytes:
 
 
 def read_label(data: bytes | None) -> Label:
-    label: Label = UNLABELLED if data is None else decode(Label, data)
-    return label
+    return stated(None if data is None else decode(Label, data))
 
 
 # -- events ------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from daimon.abi.event import Answer, Event, Fired, Late
 from daimon.abi.ids import OWNER, StepRef
+from daimon.abi.label import Label
 from daimon.abi.step import Answered, Asked, Granted, Happened, Raised, Started
 from daimon.abi.tool import Question
 from daimon.kernel import asking, budget, dispatch, offers, verdict
@@ -120,11 +121,18 @@ def _outcome(log: Log, n: int, started: Started, event: Event) -> Happened:
             return dispatch.answered(n, intended, data, event.label, is_error)
         case Answer() if started.question is not None:
             choice, text = _said(started.question, event)
-            return dispatch.answered(n, intended, {"choice": choice, "text": text}, event.label)
+            return dispatch.answered(n, intended, {"choice": choice, "text": text}, event.label, labels=_authors(log, started, event))
         case _ if started.question is not None and started.question.options:
-            return dispatch.answered(n, intended, {"choice": started.question.options[0], "text": "", "expired": True}, event.label)
+            taken: JsonValue = {"choice": started.question.options[0], "text": "", "expired": True}
+            return dispatch.answered(n, intended, taken, event.label, labels=_authors(log, started, event))
         case _:
             return dispatch.refused(n, intended, "expired", "nothing was heard in time")
+
+
+def _authors(log: Log, started: Started, event: Event) -> dict[str, Label]:
+    """Options are the agent's words, and so of all that it has read; a person's pick of one does not make them the person's own."""
+    has_options = started.question is not None and bool(started.question.options)
+    return {"": event.label, "/choice": event.label.joined(log.progress.label)} if has_options else {}
 
 
 def _answered(n: int, choice: str, text: str, event: Event) -> Answered:

@@ -19,7 +19,7 @@ from daimon.abi.event import Late
 from daimon.abi.form import Form, is_closed, read
 from daimon.abi.ids import OWNER, READER, AgentId
 from daimon.abi.judgement import Gate, Situation
-from daimon.abi.label import Author, Label, Origin, join
+from daimon.abi.label import UNLABELLED, Author, Label, Origin, join, stated
 from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
@@ -110,7 +110,7 @@ class Dispatch:
             self._judge_again(tool.manifest, written, situation)
             await self._limit(tool.manifest)
         except ToolFailed as failed:
-            return self._failed(n, intended, failed, KERNEL, started)
+            return refused(n, intended, clean(failed.reason), str(failed), retryable=failed.retryable)
         try:
             outcome = await within(tool.manifest.timeout_s, tool.run(arguments, call))
             if isinstance(outcome, Pending):
@@ -120,12 +120,12 @@ class Dispatch:
             limit = f"no result within {tool.manifest.timeout_s:g} s; it may or may not have taken effect"
             return self._failed(n, intended, ToolFailed(TIMEOUT, limit, retryable=True), KERNEL, started)
         except ToolFailed as failed:
-            return self._failed(n, intended, failed, _label(tool.manifest, intended), started)
+            return self._failed(n, intended, failed, _worst(tool.manifest, intended), started)
         except Misconfigured as missing:
             return self._failed(n, intended, ToolFailed(missing.code, str(missing)), KERNEL, started)
         except Exception as bug:  # noqa: BLE001 - a third party's tool may raise anything, and return anything
             crashed = ToolFailed(CRASHED, f"{intended.tool} raised {type(bug).__name__}: {bug}")
-            return self._failed(n, intended, crashed, _label(tool.manifest, intended), started)
+            return self._failed(n, intended, crashed, UNLABELLED, started)
 
     async def verify(self, n: int, intended: Intended, situation: Situation) -> Happened | None:
         """Did it happen before the crash? Raises ToolFailed when the world gives no answer."""
@@ -199,12 +199,13 @@ class Dispatch:
 
     def _finished(self, n: int, intended: Intended, manifest: Manifest, result: Result, started: float, how: How) -> Happened:
         text, code = render.success(result.data, manifest.max_result_bytes)
-        label = result.labels.get("") or _label(manifest, intended)
+        given = {f: stated(each) for f, each in result.labels.items()}
+        label = given.get("") or _label(manifest, intended)
         labels = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
-        labels |= {f: known for f, known in result.labels.items() if f}
+        labels |= {f: each for f, each in given.items() if f}
         if labels:
             labels[""] = label
-        label, labels = _private(manifest, label), {f: _private(manifest, known) for f, known in labels.items()}
+        label, labels = _private(manifest, label), {f: _private(manifest, each) for f, each in labels.items()}
         happened = Happened(
             n,
             ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *labels.values()]), labels),
@@ -231,11 +232,14 @@ def refused(n: int, intended: Intended, code: str, message: str, how: How = "ref
     return Happened(n, result, code, how)
 
 
-def answered(n: int, intended: Intended, data: JsonValue, label: Label, is_error: bool = False) -> Happened:
+def answered(
+    n: int, intended: Intended, data: JsonValue, label: Label, is_error: bool = False, labels: dict[str, Label] | None = None
+) -> Happened:
     """The outcome of a call that ended outside: a person's answer, a long job's result."""
     text, code = render.success(data, 256 * 1024)
     code = code or ("failed" if is_error else "")
-    return Happened(n, ToolResult(intended.call, intended.tool, (Text(text),), is_error, label), code, "answered")
+    whole = join([label, *(labels or {}).values()])
+    return Happened(n, ToolResult(intended.call, intended.tool, (Text(text),), is_error, whole, labels or {}), code, "answered")
 
 
 def examined(n: int, intended: Intended, form: Form, late: Late, label: Label) -> Happened:
@@ -266,6 +270,13 @@ def _source(manifest: Manifest, arguments: JsonValue) -> str:
 
 def _label(manifest: Manifest, intended: Intended) -> Label:
     return _private(manifest, Label.of(Origin(manifest.result.author, _source(manifest, intended.arguments))))
+
+
+def _worst(manifest: Manifest, intended: Intended) -> Label:
+    """Of what a tool says when it fails: nobody knows which of its fields the text was made of, so it is made of all."""
+    source = _source(manifest, intended.arguments)
+    authors = (manifest.result.author, *manifest.result.fields.values())
+    return _private(manifest, Label.of(*(Origin(author, source) for author in authors)))
 
 
 def _private(manifest: Manifest, label: Label) -> Label:

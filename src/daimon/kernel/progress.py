@@ -5,12 +5,11 @@ the steps say is what is true. An intent without an outcome in the steps of a *c
 whether it ran; one that was recorded by this very process is simply ready to run.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 
-from daimon.abi.context import Scene
+from daimon.abi.context import Background, Scene
 from daimon.abi.event import Event
-from daimon.abi.ids import AgentId, EventId, StepRef
+from daimon.abi.ids import AgentId, StepRef
 from daimon.abi.judgement import Seen
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.message import ToolCall
@@ -53,8 +52,8 @@ class Progress:
         self.steps: list[Step] = []
         self.seen: dict[int, Seen] = {}
         """Results by their intents, taken apart once."""
-        self.heard: Mapping[EventId, Event] = {}
-        """What else was said while it ran, as it was last read for the model."""
+        self.background = Background((), {})
+        """Earlier turns, and what else was said while this one ran, as they were last read for the model."""
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
         self.label: Label = claim.event.label
@@ -241,7 +240,7 @@ class Progress:
     def _take_outcome(self, outcome: Happened) -> None:
         self._outcomes[outcome.intent] = outcome
         self._active_ms += outcome.duration_ms
-        is_ours = outcome.how == "refused" and self._intents[outcome.intent].gate.verdict != "invalid"
+        is_ours = outcome.how == "refused" and self._intents[outcome.intent].gate.verdict not in ("invalid", "allow")
         self._errors = self._errors + 1 if outcome.code and not is_ours else 0
         for operation in outcome.operations:
             if isinstance(operation, HandOver):

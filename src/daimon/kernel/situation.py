@@ -1,4 +1,5 @@
-"""A turn as the gate sees it: who said what, what was read, what was done, what was planned. A reading of its steps."""
+"""A turn as the gate sees it: who said what, what was read, what was done, what was planned. A reading of its
+steps, and of what the model had before it when it decided."""
 
 import json
 from contextlib import suppress
@@ -6,16 +7,23 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from daimon.abi.context import Background
 from daimon.abi.event import Event, Fired, FromAgent, Said
+from daimon.abi.fields import label_at
 from daimon.abi.judgement import Licensed, Made, Seen, Situation
 from daimon.abi.label import Author, Label
-from daimon.abi.message import Text
-from daimon.abi.step import Answered, Asked, Happened, Intended, Step
-from daimon.abi.tool import Manifest, StatePlan
+from daimon.abi.message import Text, ToolCall, ToolResult
+from daimon.abi.step import Answered, Asked, Happened, Intended, Started, Step
+from daimon.abi.tool import Capability, Manifest, StatePlan
 from daimon.kernel.calls import call_for
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.held import known_in, label_of
 from daimon.kernel.log import Log
+
+MAY_HAVE_BEGUN = frozenset({"unknown_outcome", "expired"})
+"""Codes of outcomes that somebody closed without knowing how the call ended."""
+
+EARLIER = -1
 
 
 async def situation_of(log: Log, dispatch: Dispatch, n: int) -> Situation:
@@ -27,15 +35,16 @@ async def situation_of(log: Log, dispatch: Dispatch, n: int) -> Situation:
 
 
 def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: JsonValue) -> Situation:
-    steps = tuple(log.progress.steps)
+    steps, background = tuple(log.progress.steps), log.progress.background
     outcomes = {step.body.intent: step for step in steps if isinstance(step.body, Happened)}
     call, held = call_for(log, n), known_in(log, arguments)
     return Situation(
         call=replace(call, label=call.label.joined(label_of(held.values()))),
-        words=(*_words((log.claim.event, *log.progress.heard.values())), *_typed(outcomes)),
+        words=(*_words((log.claim.event, *background.events.values())), *_typed(steps, outcomes)),
         seen=tuple(_seen(log.progress.seen, steps, outcomes)),
+        before=_before(background),
         made=tuple(_made(steps, outcomes, manifests, n)),
-        plans=tuple(_plans(steps)),
+        plans=tuple(_plans(steps, manifests)),
         declined=tuple(_declined(steps)),
         grants=log.desk.grants.current(log.now()),
         job=log.claim.turn.job,
@@ -57,12 +66,13 @@ def _words(events: tuple[Event, ...]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _typed(outcomes: dict[int, Step]) -> list[str]:
+def _typed(steps: tuple[Step, ...], outcomes: dict[int, Step]) -> list[str]:
     """What the owner wrote when the agent asked. An option that was merely chosen holds the agent's words, not the owner's."""
+    asked = [step.body.intent for step in steps if isinstance(step.body, Started) and step.body.question is not None]
     found = []
-    for step in outcomes.values():
-        if isinstance(step.body, Happened) and step.body.how == "answered" and _is_owners(step.body.result.label):
-            data = _data(step.body.result.parts)
+    for outcome in (outcomes[n].body for n in asked if n in outcomes):
+        if isinstance(outcome, Happened) and _is_owners(label_at(outcome.result.labels, ("text",), outcome.result.label)):
+            data = _data(outcome.result.parts)
             if isinstance(data, dict) and isinstance(text := data.get("text"), str):
                 found.append(text)
     return found
@@ -84,6 +94,20 @@ def _seen(kept: dict[int, Seen], steps: tuple[Step, ...], outcomes: dict[int, St
     return found
 
 
+def _before(background: Background) -> tuple[Seen, ...]:
+    """What earlier turns read that the model may still have before it. It licenses nothing, so its data is left out."""
+    found, asked = [], dict[str, JsonValue]()
+    for part in (part for _, messages in background.earlier for message in messages for part in message.parts):
+        match part:
+            case ToolCall(call, _, arguments):
+                asked[call] = arguments
+            case ToolResult(call, tool, is_error=False):
+                found.append(Seen(EARLIER, tool, asked.get(call), None, part.label, part.labels))
+            case _:
+                pass
+    return tuple(found)
+
+
 def _data(parts: tuple[object, ...]) -> JsonValue:
     """What the tool returned, taken out of the form in which it is shown to the model."""
     for part in parts:
@@ -102,20 +126,35 @@ def _made(steps: tuple[Step, ...], outcomes: dict[int, Step], manifests: dict[st
         if not isinstance(step.body, Intended) or step.n == n or step.body.gate.verdict in ("invalid", "deny"):
             continue
         outcome, manifest = outcomes.get(step.n), manifests.get(step.body.tool)
-        is_refused = outcome is not None and isinstance(outcome.body, Happened) and outcome.body.how in ("refused", "cancelled")
-        if not is_refused and (manifest is None or manifest.is_consequential):
+        if not _is_refused(outcome) and (manifest is None or manifest.is_consequential):
             found.append(Made(step.n, step.body.tool, step.body.arguments, step.body.gate.by))
     return found
 
 
-def _plans(steps: tuple[Step, ...]) -> list[Licensed]:
+def _is_refused(outcome: Step | None) -> bool:
+    """It never reached its tool. What may have begun counts as done, whatever a person said of it later."""
+    return (
+        outcome is not None
+        and isinstance(outcome.body, Happened)
+        and outcome.body.how == "refused"
+        and outcome.body.code not in MAY_HAVE_BEGUN
+    )
+
+
+def _plans(steps: tuple[Step, ...], manifests: dict[str, Manifest]) -> list[Licensed]:
+    """Only of tools that say of themselves that they plan: the gate judged their calls as such."""
     return [
         Licensed(step.body.intent, operation.plan)
         for step in steps
-        if isinstance(step.body, Happened)
+        if isinstance(step.body, Happened) and _does_plan(steps[step.body.intent], manifests)
         for operation in step.body.operations
         if isinstance(operation, StatePlan)
     ]
+
+
+def _does_plan(intent: Step, manifests: dict[str, Manifest]) -> bool:
+    manifest = manifests.get(intent.body.tool) if isinstance(intent.body, Intended) else None
+    return manifest is not None and Capability.PLANS in manifest.capabilities
 
 
 def _declined(steps: tuple[Step, ...]) -> list[str]:

@@ -86,8 +86,7 @@ class Thinking:
         """`arrived` takes in what came meanwhile and says whether anything did: then the model is not asked with old news."""
         log = running.log
         scene = log.progress.scene()
-        background = await running.unless_stopped(self.context.prepare(scene))
-        log.progress.heard = background.events
+        log.progress.background = background = await running.unless_stopped(self.context.prepare(scene))
         prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent))
         choice = await running.unless_stopped(self._choose(log, prompt))
         asked = None if choice is None else await self._paid(log, choice, prompt)
@@ -98,6 +97,11 @@ class Thinking:
             _settle(log, asked, Usage(), "unused")
             return
         await self._ask(running, asked)
+
+    async def recollect(self, log: Log) -> None:
+        """After a rest or a crash: what the model had before it when it asked for the calls that are still open."""
+        if log.progress.open_intents:
+            log.progress.background = await self.context.prepare(log.progress.scene())
 
     async def _paid(self, log: Log, choice: Choice, prompt: Prompt) -> "_Asked | None":
         """The call, on disk and reserved. None: there is no money for it, nor anybody who takes none, and that is recorded."""

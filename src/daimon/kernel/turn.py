@@ -38,6 +38,7 @@ class Turns:
 
     async def run(self, running: Running, pins: Pins) -> More | Released:
         log = running.log
+        await self.thinking.recollect(log)
         await recovery.settle(log, self.acting.dispatch, pins)
         while True:
             self._take_in(log)

@@ -19,7 +19,7 @@ import apsw
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.ids import PrincipalId, SpaceId, TurnId
-from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.label import UNLABELLED, Label, stated
 from daimon.abi.ports import START, Change, Cursor, Erasure, Note
 from daimon.abi.step import Asked, Happened, Started, Step, StepBody
 from daimon.abi.tool import Forget, Operation, Remember
@@ -141,10 +141,9 @@ def _notes(rows: Iterable[tuple[str, str, str, str | None]]) -> tuple[Note, ...]
 
 def _label(stored: str | None) -> Label:
     try:
-        label = decode(Label, stored.encode()) if stored else UNLABELLED
+        return stated(decode(Label, stored.encode()) if stored else None)
     except JournalDamaged:
         return UNLABELLED
-    return label if label.origins else UNLABELLED
 
 
 def _key(step: Step, operation: Remember | Forget) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situat
 def _weigh(act: Act, is_fetch: bool, is_planning: bool) -> Facts:
     situation = act.situation
     if situation.is_clean:
-        return Facts(basis="clean", by="clean", provenance=tuple(act.told(name, "own", "nobody else was heard") for name in act.given))
+        return _clean(act, is_fetch or is_planning)
     if is_planning:
         return Facts(basis="none", reason="The plan was made after reading what others wrote.", provenance=act.untrusted())
     if situation.is_unswayed:
@@ -56,6 +56,13 @@ def _weigh(act: Act, is_fetch: bool, is_planning: bool) -> Facts:
     if situation.plans:
         return by_plan(act)
     return by_words(act)
+
+
+def _clean(act: Act, is_aside: bool) -> Facts:
+    """Anything may be done. What is a step of the plan spends it all the same: it is not there for a second call later."""
+    if act.situation.plans and not is_aside and (planned := by_plan(act)).basis == "plan":
+        return planned
+    return Facts(basis="clean", by="clean", provenance=tuple(act.told(name, "own", "nobody else was heard") for name in act.given))
 
 
 def _fetch(act: Act) -> Facts:

@@ -78,7 +78,7 @@ def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provena
     if not free or not act.audience:
         return None
     plan = licensed.plan
-    for seen in act.situation.seen:
+    for seen in (*act.situation.before, *act.situation.seen):
         if is_private(seen) and not licence.drawn(seen, plan.draws) and not may_read(seen, act.audience):
             return f"Its text could carry what {seen.tool} returned, and the plan did not say so.", False
     known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]

@@ -10,11 +10,11 @@ from pydantic import JsonValue
 from daimon.abi.judgement import Provenance, Shown
 from daimon.abi.tool import ArgumentRole
 from daimon.policy import licence
-from daimon.policy.act import FREE_UNLESS, Act, flat
+from daimon.policy.act import FREE_UNLESS, Act, flat, may_read
 from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
-from daimon.policy.records import Record
+from daimon.policy.records import Record, readings
 from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
 
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
@@ -99,13 +99,29 @@ def _covered(act: Act, text: str) -> tuple[Shown, str]:
         return "owner", "you wrote it"
     if found := active(text, [said]):
         return "untrusted", f"it holds {found[:80]!r}, which you did not write"
-    trusted = [cell.text for record in act.records for _, cell in record.fields if cell.is_trusted]
-    missing = covers([said, *trusted], text)
+    missing = covers([said, *_tellable(act)], text)
     return (
         ("untrusted", f"{missing!r} comes neither from you nor from a trusted field")
         if missing
         else ("store", "your words and trusted fields")
     )
+
+
+def _tellable(act: Act) -> list[str]:
+    """Trusted fields of what its readers may see, and of the records that the owner named: nobody else's business goes out unasked."""
+    return [
+        cell.text
+        for reading in readings(act.situation)
+        for record in reading.records
+        if may_read(reading.seen, act.audience) or _is_named(act, record)
+        for _, cell in record.fields
+        if cell.is_trusted
+    ]
+
+
+def _is_named(act: Act, record: Record) -> bool:
+    said = act.situation.said
+    return any(cell.is_trusted and len(cell.text) > SHORTEST and says(said, cell.text) for _, cell in record.fields)
 
 
 def _amount(act: Act, text: str) -> tuple[Shown, str]:
