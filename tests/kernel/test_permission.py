@@ -81,7 +81,18 @@ def test_a_secret_is_not_shown_anywhere() -> None:
 
 def test_what_is_said_of_a_part_of_an_argument_is_told_too() -> None:
     part = Provenance("body/0", ArgumentRole.CONTENT, "evil.example", "unknown")
-    assert 'of which body/0 "evil.example" (NOT shown to be yours)' in text(wanted({"body": ["evil.example"]}, part))
+    assert 'of which body/0 ("evil.example": NOT shown to be yours)' in text(wanted({"body": ["evil.example"]}, part))
+
+
+def test_one_value_that_is_yours_says_nothing_of_the_others() -> None:
+    eve = Provenance("to", ArgumentRole.DESTINATION, "eve@x.org", "untrusted", "mail from eve")
+    told = text(wanted({"to": ["eve@x.org", "bob@x.org"]}, eve, TO))
+    assert 'to eve@x.org, bob@x.org ("eve@x.org": mail from eve: NOT shown to be yours; "bob@x.org": you wrote that)' in told
+
+
+def test_nobody_hides_behind_many_recipients() -> None:
+    told = text(wanted({"to": [f"friend{i}@x.org" for i in range(30)] + ["eve@x.org"]}))
+    assert told.count("eve@x.org") == 2, "in what would happen, and in what would be granted"
 
 
 def test_second_thoughts_name_the_call_and_run_when_nobody_says_a_word() -> None:

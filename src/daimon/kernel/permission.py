@@ -22,6 +22,8 @@ YES = frozenset({ALLOW, GRANT, SEND})
 """Answers after which a call runs."""
 MOST_VALUE, MOST_BEGINNING, MOST_NOTE, MOST_REASON = 120, 60, 160, 400
 MOST_ITEMS = 6
+MOST_PLACES = 100
+"""Whom it reaches is told in full: nobody can hide behind the others."""
 BRACKETS = str.maketrans("()", "[]")
 """In a note, which stands in parentheses and may quote others."""
 VERBS = {
@@ -90,23 +92,30 @@ def _arguments(call: Wanted) -> list[str]:
     given = call.intended.arguments if isinstance(call.intended.arguments, dict) else {"arguments": call.intended.arguments}
     places = call.of(ArgumentRole.DESTINATION)
     order = [*places, *(name for name in given if name not in places)]
-    origins = {shown.argument: shown for shown in call.intended.gate.provenance}
+    origins: dict[str, list[Provenance]] = {}
+    for shown in call.intended.gate.provenance:
+        origins.setdefault(shown.argument, []).append(shown)
     told = []
     for name in order:
         role = call.manifest.roles.get(name)
         named = "to" if role is ArgumentRole.DESTINATION and len(places) == 1 else quote.name(name, MOST_VALUE)
-        told.append(f"{named} {_value(given[name], role)}{_origin(origins.pop(name, None))}")
+        told.append(f"{named} {_value(given[name], role)}{_origins(origins.pop(name, []))}")
     # what is said of a part of an argument stands behind them all
-    return told + [
-        f"of which {quote.name(p.argument, MOST_VALUE)} {quote.quoted(p.value, MOST_VALUE)}{_origin(p)}" for p in origins.values()
-    ]
+    return told + [f"of which {quote.name(part, MOST_VALUE)}{_origins(shown, is_named=True)}" for part, shown in origins.items()]
 
 
-def _origin(shown: Provenance | None) -> str:
-    if shown is None:
+def _origins(shown: Sequence[Provenance], is_named: bool = False) -> str:
+    """Of several values in one argument each is told apart: one that is yours says nothing of the others."""
+    if not shown:
         return ""
+    if len(shown) == 1 and not is_named:
+        return f" ({_origin(shown[0])})"
+    return f" ({'; '.join(f'{quote.quoted(each.value, MOST_VALUE)}: {_origin(each)}' for each in shown)})"
+
+
+def _origin(shown: Provenance) -> str:
     note, told = quote.prose(shown.note, MOST_NOTE).translate(BRACKETS), ORIGINS[shown.shown]
-    return f" ({': '.join([note, told] if note and told.startswith('NOT') else filter(None, [told, note]))})"
+    return ": ".join([note, told] if note and told.startswith("NOT") else filter(None, [told, note]))
 
 
 def _value(value: JsonValue, role: ArgumentRole | None) -> str:
@@ -120,7 +129,8 @@ def _value(value: JsonValue, role: ArgumentRole | None) -> str:
         case str():
             return quote.quoted(value, MOST_VALUE)
         case list():
-            return _items([_value(item, role) for item in value[:MOST_ITEMS]], len(value))
+            most = MOST_PLACES if role in (ArgumentRole.DESTINATION, ArgumentRole.TARGET) else MOST_ITEMS
+            return _items([_value(item, role) for item in value[:most]], len(value))
         case dict():
             pairs = [f"{quote.name(name, MOST_BEGINNING)} {_value(item, role)}" for name, item in list(value.items())[:MOST_ITEMS]]
             return f"({_items(pairs, len(value))})"
