@@ -23,8 +23,8 @@ from daimon.abi.step import Answered, Asked, Happened, Intended, Step
 from daimon.abi.tool import Call, Manifest, Pending, Result, Tool
 from daimon.abi.turn import State
 from daimon.tools.planning import planning_tools
-from lab.authorship import plain, tell
-from lab.catalogue import manifest
+from lab.authorship import tell
+from lab.catalogue import argument, manifest
 from lab.harness import Episode, Harness, Wanted
 from lab.kernel import House, opened
 from lab.naming import Naming, Plain
@@ -136,7 +136,7 @@ class Stage:
         return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net")
 
     def _wanted(self, wanted: Wanted) -> Act:
-        arguments = {self.naming.argument(name): plain(value, Plain()) for name, value in wanted.args.items()}
+        arguments = {self.naming.argument(name): argument(value) for name, value in wanted.args.items()}
         return self._act(self.naming.tool(wanted.name), arguments, wanted)
 
     def _act(self, tool: str, arguments: dict[str, JsonValue], wanted: Wanted | None) -> Act:
