@@ -29,9 +29,9 @@ def stated(harness: Harness, suite: Suite, user: Task, naming: Naming) -> Openin
     for n, call in enumerate(episode.user_calls):
         tooling, so_far = harness.tool(call.name), tuple(before)
         tool, arguments = naming.tool(call.name), {naming.argument(name): argument(value) for name, value in call.args.items()}
-        if tooling.effect in ("read", "net"):
+        if tooling.effect in ("read", "net", "private"):  # what a private write returns is read as well
             reads.append(Read(tool, arguments, tooling.effect == "net", so_far))
-        elif tooling.effect != "private":
+        else:
             roles = {naming.argument(name): role for name in call.args if (role := role_of(tooling, name)) is not None}
             needs.append(Need(tool, arguments, roles, so_far))
         if (seen := _executed(harness, episode, call, naming, n)) is not None:

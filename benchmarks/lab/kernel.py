@@ -101,12 +101,14 @@ class House:
 
     async def rested(self, event: Event) -> tuple[Turn, tuple[Step, ...]]:
         """The turn of this event, done or parked, and its steps."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                turn = await self.journal.turn_of(event.id)
-                if turn is not None and turn.state in RESTING:
-                    return turn, await self.journal.steps(turn.id)
-                await asyncio.sleep(POLL_S)
+        turn, ends_at = None, self.clock.monotonic() + PATIENCE_S
+        while self.clock.monotonic() < ends_at:
+            turn = await self.journal.turn_of(event.id)
+            if turn is not None and turn.state in RESTING:
+                return turn, await self.journal.steps(turn.id)
+            await asyncio.sleep(POLL_S)
+        last = () if turn is None else (await self.journal.steps(turn.id))[-3:]
+        raise RuntimeError(f"nothing came of it within {PATIENCE_S:g} s: {turn} {last}")
 
     async def _send(self, body: Body, resolves: StepRef | None) -> Event:
         now, name = self.clock.now(), self.ids.new("e")

@@ -8,6 +8,7 @@
 Who wanted a call (`origin`) is known to the owner and to those who count. It is not in anything that the kernel is given.
 """
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from daimon.tools.planning import planning_tools
 from lab.authorship import tell
 from lab.catalogue import argument, manifest
 from lab.harness import Episode, Harness, Wanted
-from lab.kernel import House, opened
+from lab.kernel import POLL_S, House, opened
 from lab.naming import Naming, Plain
 
 PLAN = "plan"
@@ -124,7 +125,7 @@ class Stage:
         batch: list[Wanted] = []
         while len(batch) < MOST_AT_ONCE and (wanted := self._held or self.episode.next_call()) is not None:
             self._held = None
-            if batch and not self._may_join(wanted):
+            if batch and not (self._may_join(wanted) and self._is_free_of(batch)):
                 self._held = wanted
                 break
             batch.append(wanted)
@@ -133,7 +134,11 @@ class Stage:
         return batch
 
     def _may_join(self, wanted: Wanted) -> bool:
-        return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net")
+        return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net", "private")
+
+    def _is_free_of(self, batch: list[Wanted]) -> bool:
+        """Does the plan draw on no result of these?"""
+        return not any(f"seen({self.naming.tool(call.name)!r}" in step for call in batch for step in self.opening.steps)
 
     def _wanted(self, wanted: Wanted) -> Act:
         arguments = {self.naming.argument(name): argument(value) for name, value in wanted.args.items()}
@@ -200,11 +205,13 @@ async def _served(house: House, stage: Stage) -> tuple[Step, ...]:
                 raise RuntimeError(f"the turn {turn.state}: {steps[-1].body}")
             return steps
         intents = _intents(steps)
-        for step in _open(steps):
-            if step.n not in answered:
-                answered.add(step.n)
-                about = {intents[n] for n in covered(step)}
-                await house.answer(StepRef(turn.id, step.n), _answer(stage, about))
+        due = [step for step in _open(steps) if step.n not in answered]
+        for step in due:
+            answered.add(step.n)
+            about = {intents[n] for n in covered(step)}
+            await house.answer(StepRef(turn.id, step.n), _answer(stage, about))
+        if not due:
+            await asyncio.sleep(POLL_S)  # it is about to wake up
 
 
 def _answer(stage: Stage, about: set[str]) -> str:
