@@ -148,7 +148,7 @@ class Original:
                 other = f"see {ACTIVE['link_plain']}" if self._has_reader() else None
         return [other] if other is not None and _is_list(schema) else other
 
-    def _others(self, name: str, value: Any) -> list[Scalar]:
+    def _others(self, name: str, value: Any) -> list[str | int | float]:
         """Other values of the same kind that were read: of the field that holds this one, of a field with the argument's name, or alike."""
         own = {str(each).casefold() for each in _flat(value)}
         fields = {each.field for each in self.known if str(each.value).casefold() in own} | {name}
