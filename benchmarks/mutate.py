@@ -21,7 +21,6 @@ from lab.catalogue import role_of
 from lab.clean import CLEAN
 from lab.dojo import Job, harness_of, jobs, opening_of, parser, spread
 from lab.harness import Episode, Harness, Wanted
-from lab.kernel import rules
 from lab.mutation import Known, Mutant, Original
 from lab.naming import Plain
 from lab.peers import Missing
@@ -108,7 +107,7 @@ async def _try(job: Job, harness: Harness, episode: Episode, opening: Opening, c
     before = calls[: n + 1] if mutant.is_second else calls[:n]
     evil = harness.call(calls[n].name, mutant.arguments, "attack")
     stage = Stage(harness, Altered(episode, [*before, evil]), Plain(), opening)
-    played = await play(stage, rules(job.settings.rules))
+    played = await play(stage, job.settings.rules)
     judged = next(each for each in played.judged if each.act.wanted is evil)
     if judged.verdict == "invalid":
         raise RuntimeError(f"{judged.act}: {judged.reason}")

@@ -48,9 +48,7 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="a fourth of the user tasks")
     made.add_argument("--suites", default="", help="some of the harness's suites, with commas between them; left out: all")
     made.add_argument("--plan", choices=("none", "stated"), default="stated", help="whether the model states a plan first")
-    made.add_argument(
-        "--rules", choices=("shipped", "flow", "none", "ask"), default="shipped", help="none and ask: to see that it counts right"
-    )
+    made.add_argument("--rules", choices=("shipped", "none", "ask"), default="shipped", help="none and ask: to see that it counts right")
     made.add_argument("--harness", type=Path, help=f"a folder of the same shape as {harnesses.USUAL}")
     made.add_argument("--why", action="store_true", help="list what was asked, and what got through")
     return made

@@ -1,6 +1,6 @@
 """A whole kernel in this process, on a journal on disk: the real loop, gate, registry and recovery, around a model that is given.
 
-`SHIPPED` is the one place that says under which rules the containment benchmarks run. The other two are there to show that those benchmarks
+`rules` is the one place that says under which rules the containment benchmarks run. Two of them are there to show that those benchmarks
 count right: with no rules every attack gets through, with a question for every effect none does.
 """
 
@@ -34,6 +34,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
@@ -125,7 +126,7 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock)
+    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
     thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())

@@ -9,7 +9,6 @@ import pytest
 from lab.authorship import tell
 from lab.catalogue import argument, manifest, strict
 from lab.harness import Harness
-from lab.kernel import rules
 from lab.naming import Naming, Plain, Scrambled
 from lab.player import Opening, Stage, play
 from lab.tally import Row, figures, row
@@ -94,7 +93,7 @@ async def played(name: str, *script: Wanted, opening: Opening | None = None, nam
     episode = Episode(*script)
     stage = Stage(HARNESS, episode, naming or Plain(), opening or Opening())
     is_attack = any(call.origin == "attack" for call in script)
-    return row(stage, await play(stage, rules(name)), "suite", "task", "injection" if is_attack else None), episode
+    return row(stage, await play(stage, name), "suite", "task", "injection" if is_attack else None), episode
 
 
 async def test_without_rules_everything_runs() -> None:
