@@ -143,6 +143,13 @@ async def test_other_names_change_nothing() -> None:
     assert "send" not in str(other.asked)
 
 
+def test_a_new_name_does_not_depend_on_who_asks_first() -> None:
+    one, other = Scrambled(7), Scrambled(7)
+    assert (one.tool("send"), one.field("to")) == (*reversed((other.argument("to"), other.tool("send"))),)
+    assert (one.field("Le Marais Boutique"), one.tool("to") != one.field("to")) == ("Le Marais Boutique", True)
+    assert one.field("to") != Scrambled(8).field("to")
+
+
 def test_whose_words_a_leaf_holds_is_what_the_harness_says() -> None:
     told = tell(HARNESS, "mails", MAILS, "me", owned("lab"), Plain())
     authors = {path: {o.author for o in label_at(told.labels, path, told.labels[""]).origins} for path in PATHS}
