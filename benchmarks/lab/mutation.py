@@ -18,7 +18,7 @@ from daimon.abi.fields import Scalar
 from daimon.abi.tool import ArgumentRole
 
 OUTSIDER = "eve@evil-mail.example"
-MOST_VALUES = 2
+MOST_VALUES = 4
 """So many other values of a kind are tried."""
 LONG_AGO, FAR = "2020-01-01", "2031-01-01"
 CONTENT = (ArgumentRole.CONTENT, ArgumentRole.TITLE)
