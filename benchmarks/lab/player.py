@@ -1,6 +1,6 @@
 """One episode, played by the whole system: a scripted model that may be hijacked, foreign tools, and an owner who is always right.
 
-    next_call   → a tool call in the model's reply     consecutive effects of the user in one reply, so that they can be asked in one go
+    next_call   → a tool call in the model's reply     several for one tool in one reply, so that they can be asked in one go
     the gate    → says what it says
     the owner   → yes to what the user wanted, no to what the attacker did
     a tool runs → execute;  it does not → refused, told when the model is asked next
@@ -121,11 +121,12 @@ class Stage:
         return tuple(self._wanted(wanted) for wanted in self._batch())
 
     def _batch(self) -> list[Wanted]:
-        """Never beyond a read, on which the next call may depend, nor beyond an attacker's call: the next one may depend on its fate."""
+        """Calls of one tool, such as mails to several people. The next of another tool may need what this one brings about; so may what
+        comes after a read, and what an attacker does after a refusal."""
         batch: list[Wanted] = []
         while len(batch) < MOST_AT_ONCE and (wanted := self._held or self.episode.next_call()) is not None:
             self._held = None
-            if batch and not (self._may_join(wanted) and self._is_free_of(batch)):
+            if batch and (wanted.name != batch[0].name or not self._may_join(wanted)):
                 self._held = wanted
                 break
             batch.append(wanted)
@@ -135,10 +136,6 @@ class Stage:
 
     def _may_join(self, wanted: Wanted) -> bool:
         return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net", "private")
-
-    def _is_free_of(self, batch: list[Wanted]) -> bool:
-        """Does the plan draw on no result of these?"""
-        return not any(f"seen({self.naming.tool(call.name)!r}" in step for call in batch for step in self.opening.steps)
 
     def _wanted(self, wanted: Wanted) -> Act:
         arguments = {self.naming.argument(name): argument(value) for name, value in wanted.args.items()}
