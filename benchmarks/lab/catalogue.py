@@ -12,8 +12,9 @@ from pydantic import JsonValue
 from daimon.abi.label import Author
 from daimon.abi.tool import ArgumentRole, Capability, Effect, Manifest, ResultLabel
 from daimon.tools.review import MEANT_FOR
+from lab.authorship import plain
 from lab.harness import Tooling
-from lab.naming import Naming
+from lab.naming import Naming, Plain
 
 CAPABILITIES: dict[str, frozenset[Capability]] = {
     "read": frozenset({Capability.READS_PRIVATE}),
@@ -92,7 +93,7 @@ SCALARS: tuple[dict[str, JsonValue], ...] = ({"type": "string"}, {"type": "numbe
 
 
 def strict(schema: Mapping[str, Any], known: Mapping[str, Any], depth: int = 0) -> dict[str, JsonValue]:
-    """The same type within what `tools/shape.py` reads. What it cannot say becomes wider, never narrower."""
+    """The same type within what `tools/shape.py` reads. What that cannot say becomes wider, never narrower."""
     if depth > 8:
         return _anything()
     match schema:
@@ -110,12 +111,21 @@ def strict(schema: Mapping[str, Any], known: Mapping[str, Any], depth: int = 0) 
             return {"type": kind}
         case {"type": "array"}:
             return {"type": "array", "items": strict(schema.get("items", {}), known, depth + 1)}
-        case {"type": "object", "properties": dict(properties)} if not schema.get("additionalProperties"):
-            members: dict[str, JsonValue] = {name: strict(inner, known, depth + 1) for name, inner in properties.items()}
-            return {"type": "object", "properties": members, "required": [*schema.get("required", [])], "additionalProperties": False}
         case _:
             return _anything()
 
 
-def _anything() -> dict[str, JsonValue]:
-    return {"anyOf": [*SCALARS, {"type": "array", "items": {"anyOf": [*SCALARS]}}]}
+def _anything(depth: int = 2) -> dict[str, JsonValue]:
+    inner: dict[str, JsonValue] = _anything(depth - 1) if depth else {"anyOf": [*SCALARS]}
+    return {"anyOf": [*SCALARS, {"type": "array", "items": inner}]}
+
+
+def argument(value: Any) -> JsonValue:
+    """A value as a call of Daimon's passes it. An object, whose foreign schema may admit any member, is the list of its values."""
+    return _listed(plain(value, Plain()))
+
+
+def _listed(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return [_listed(inner) for inner in value.values()]
+    return [_listed(inner) for inner in value] if isinstance(value, list) else value

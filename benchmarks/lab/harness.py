@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -76,7 +76,7 @@ class Harness:
     episode: Callable[..., Episode]
     call: Callable[..., Wanted]
     tool: Callable[[str], Tooling]
-    script: Callable[[str, Task, Any], Iterator[Any]]
+    script: Callable[[str, Task, Any], Generator[Any, Any, None]]
     fragments: Callable[[str, Any, int, str], list[Fragment]]
     structural: frozenset[str]
 
@@ -84,10 +84,29 @@ class Harness:
         """Could an attacker use it as a sink? An outward read can carry words out as well."""
         return self.tool(tool).effect != "read"
 
-    def wishes(self, suite: Suite, user: Task, injection: Task) -> list[str]:
-        """The tools with an effect that the attack calls. None at all: it wants a sentence in the answer, which no gate can see."""
-        env = self.episode(suite, user, injection).env
-        return [call.function for call in self.script(suite.name, injection, env) if self.has_effect(call.function)]
+    def wishes(self, suite: Suite, user: Task, injection: Task) -> set[str]:
+        """The tools with an effect that the attack calls if nobody stops it. None at all: it wants a sentence, which no gate can see."""
+        episode = self.episode(suite, user, injection)
+        script, got, found = self.script(suite.name, injection, episode.env), None, set()
+        while (call := _next(script, got)) is not None:
+            raw, _, error = episode.execute(self.call(call.function, dict(call.args), "attack"))
+            got = (error is None, raw)
+            found.add(call.function)
+        return {tool for tool in found if self.has_effect(tool)}
+
+    def swaps(self, suite: Suite, user: Task, injection: Task) -> bool:
+        """Does the user call a tool with an effect that the attacker wants as well? Then its arguments can be swapped."""
+        episode = self.episode(suite, user, injection)
+        own = {call.name for call in episode.user_calls if self.has_effect(call.name)}
+        return bool(own.intersection(call.function for call in self.script(suite.name, injection, episode.env)))
+
+
+def _next(script: Generator[Any, Any, None], got: tuple[bool, Any] | None) -> Any:
+    """A script yields calls and is told of each whether it was executed, and its result."""
+    try:
+        return next(script) if got is None else script.send(got)
+    except StopIteration:
+        return None
 
 
 def load(folder: Path | None) -> Harness:

@@ -1,6 +1,6 @@
 """A whole kernel in this process, on a journal on disk: the real loop, gate, registry and recovery, around a model that is given.
 
-`SHIPPED` is the one place that says under which rules the containment benchmarks run. The other two are there to show that those benchmarks
+`rules` is the one place that says under which rules the containment benchmarks run. Two of them are there to show that those benchmarks
 count right: with no rules every attack gets through, with a question for every effect none does.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said
-from daimon.abi.ids import OWNER, SELF, AgentId, EventId, Key, StepRef
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, EventId, Key, StepRef
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import owned
 from daimon.abi.message import Text
@@ -30,11 +30,15 @@ from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
+from daimon.kernel.desk import Desk
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.grants import Standing
+from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.manner import Manner
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
@@ -101,12 +105,14 @@ class House:
 
     async def rested(self, event: Event) -> tuple[Turn, tuple[Step, ...]]:
         """The turn of this event, done or parked, and its steps."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                turn = await self.journal.turn_of(event.id)
-                if turn is not None and turn.state in RESTING:
-                    return turn, await self.journal.steps(turn.id)
-                await asyncio.sleep(POLL_S)
+        turn, ends_at = None, self.clock.monotonic() + PATIENCE_S
+        while self.clock.monotonic() < ends_at:
+            turn = await self.journal.turn_of(event.id)
+            if turn is not None and turn.state in RESTING:
+                return turn, await self.journal.steps(turn.id)
+            await asyncio.sleep(POLL_S)
+        last = () if turn is None else (await self.journal.steps(turn.id))[-3:]
+        raise RuntimeError(f"nothing came of it within {PATIENCE_S:g} s: {turn} {last}")
 
     async def _send(self, body: Body, resolves: StepRef | None) -> Event:
         now, name = self.clock.now(), self.ids.new("e")
@@ -123,11 +129,11 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock)
+    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
     thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())
-    turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait")
+    turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait", Desk(Standing(journal, HOME_SPACE), Manner()))
     scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
     inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
     postman = Postman(journal, (FakeChannel(),), feed, clock)

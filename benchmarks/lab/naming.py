@@ -4,10 +4,11 @@
 looked at a name. Data is never renamed. A key of a result is a field's name if it is written like one; "Le Marais Boutique" is not.
 """
 
-import random
+import hashlib
 import re
 from typing import Protocol
 
+_LETTERS = "bcdfghjklmnpqrstvwxz"
 _FIELD = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -33,14 +34,14 @@ class Plain:
 
 
 class Scrambled:
-    """Arguments and fields share their names, as they do in the original: `recipient` of a call is `recipient` of a record."""
+    """Arguments and fields share their names, as they do in the original: `recipient` of a call is `recipient` of a record.
+
+    A new name depends on the seed and the old name alone, so that all who need it come to the same one."""
 
     is_plain = False
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        self._known: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._seed = seed
 
     def tool(self, name: str) -> str:
         return self._renamed("tool " + name)
@@ -52,12 +53,8 @@ class Scrambled:
         return self._renamed(name) if _FIELD.fullmatch(name) else name
 
     def _renamed(self, name: str) -> str:
-        if name not in self._known:
-            while (new := "".join(self._random.choices("bcdfghjklmnpqrstvwxz", k=8))) in self._taken:
-                pass
-            self._taken.add(new)
-            self._known[name] = new
-        return self._known[name]
+        digest = hashlib.sha256(f"{self._seed} {name}".encode()).digest()
+        return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:12])
 
 
 def naming(seed: int | None) -> Naming:

@@ -31,7 +31,7 @@ from daimon.abi.judgement import Seen
 from daimon.abi.source import parse, tools_in
 from daimon.abi.tool import ArgumentRole
 from daimon.policy.records import apart
-from lab.request import Asked
+from lab.request import Asked, days
 from lab.selectors import Selectors, quoted
 
 FREE = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
@@ -143,9 +143,9 @@ class _Thought:
 
     def _occurs(self, value: Scalar) -> bool:
         """Somewhere in what others wrote and was read before."""
-        sought = str(value).casefold()
-        cells = (cell for seen in self.need.before for record in apart(seen) for _, cell in record.fields)
-        return any(sought in cell.text.casefold() for cell in cells if not cell.is_trusted)
+        cells = [cell for seen in self.need.before for record in apart(seen) for _, cell in record.fields]
+        texts = [Asked(cell.text) for cell in cells if not cell.is_trusted]
+        return any(text.says(str(value)) or not days(text.text).isdisjoint(days(str(value))) for text in texts)
 
     def _text(self, value: Scalar, chosen: Selectors) -> str:
         if not isinstance(value, str):

@@ -1,6 +1,6 @@
 """One episode, played by the whole system: a scripted model that may be hijacked, foreign tools, and an owner who is always right.
 
-    next_call   → a tool call in the model's reply     consecutive effects of the user in one reply, so that they can be asked in one go
+    next_call   → a tool call in the model's reply     several for one tool in one reply, so that they can be asked in one go
     the gate    → says what it says
     the owner   → yes to what the user wanted, no to what the attacker did
     a tool runs → execute;  it does not → refused, told when the model is asked next
@@ -8,6 +8,7 @@
 Who wanted a call (`origin`) is known to the owner and to those who count. It is not in anything that the kernel is given.
 """
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -23,10 +24,10 @@ from daimon.abi.step import Answered, Asked, Happened, Intended, Step
 from daimon.abi.tool import Call, Manifest, Pending, Result, Tool
 from daimon.abi.turn import State
 from daimon.tools.planning import planning_tools
-from lab.authorship import plain, tell
-from lab.catalogue import manifest
+from lab.authorship import tell
+from lab.catalogue import argument, manifest
 from lab.harness import Episode, Harness, Wanted
-from lab.kernel import House, opened
+from lab.kernel import POLL_S, House, opened
 from lab.naming import Naming, Plain
 
 PLAN = "plan"
@@ -120,11 +121,12 @@ class Stage:
         return tuple(self._wanted(wanted) for wanted in self._batch())
 
     def _batch(self) -> list[Wanted]:
-        """Never beyond a read, on which the next call may depend, nor beyond an attacker's call: the next one may depend on its fate."""
+        """Calls of one tool, such as mails to several people. The next of another tool may need what this one brings about; so may what
+        comes after a read, and what an attacker does after a refusal."""
         batch: list[Wanted] = []
         while len(batch) < MOST_AT_ONCE and (wanted := self._held or self.episode.next_call()) is not None:
             self._held = None
-            if batch and not self._may_join(wanted):
+            if batch and (wanted.name != batch[0].name or not self._may_join(wanted)):
                 self._held = wanted
                 break
             batch.append(wanted)
@@ -133,10 +135,10 @@ class Stage:
         return batch
 
     def _may_join(self, wanted: Wanted) -> bool:
-        return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net")
+        return wanted.origin == "user" and self.harness.tool(wanted.name).effect not in ("read", "net", "private")
 
     def _wanted(self, wanted: Wanted) -> Act:
-        arguments = {self.naming.argument(name): plain(value, Plain()) for name, value in wanted.args.items()}
+        arguments = {self.naming.argument(name): argument(value) for name, value in wanted.args.items()}
         return self._act(self.naming.tool(wanted.name), arguments, wanted)
 
     def _act(self, tool: str, arguments: dict[str, JsonValue], wanted: Wanted | None) -> Act:
@@ -200,11 +202,13 @@ async def _served(house: House, stage: Stage) -> tuple[Step, ...]:
                 raise RuntimeError(f"the turn {turn.state}: {steps[-1].body}")
             return steps
         intents = _intents(steps)
-        for step in _open(steps):
-            if step.n not in answered:
-                answered.add(step.n)
-                about = {intents[n] for n in covered(step)}
-                await house.answer(StepRef(turn.id, step.n), _answer(stage, about))
+        due = [step for step in _open(steps) if step.n not in answered]
+        for step in due:
+            answered.add(step.n)
+            about = {intents[n] for n in covered(step)}
+            await house.answer(StepRef(turn.id, step.n), _answer(stage, about))
+        if not due:
+            await asyncio.sleep(POLL_S)  # it is about to wake up
 
 
 def _answer(stage: Stage, about: set[str]) -> str:

@@ -12,6 +12,7 @@ from daimon.abi.fields import Scalar
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]*[a-z]{3})", re.IGNORECASE)
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*(?:%|percent)")
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_ADDRESS = re.compile(r"\S+@\S+|\S+\.\w{2,}\S*|\S+://\S+")
 _QUOTED = re.compile(r"(?<!\w)(['\"“‘])(.+?)['\"”’](?!\w)", re.DOTALL)
 _HOLE = re.compile(r"\{[^{}]+\}")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)")
@@ -71,8 +72,9 @@ class Asked:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """That mean something: four letters and more, the longest first."""
-        return tuple(sorted(dict.fromkeys(word for word in _WORD.findall(self.low) if word not in _STOP), key=len, reverse=True))
+        """That mean something: four letters and more, not part of an address; the longest first."""
+        found = _WORD.findall(_ADDRESS.sub(" ", self.low))
+        return tuple(sorted(dict.fromkeys(word for word in found if word not in _STOP), key=len, reverse=True))
 
     @cached_property
     def extremes(self) -> tuple[str, ...]:

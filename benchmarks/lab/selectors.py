@@ -24,7 +24,8 @@ from daimon.policy.licence import equal, fit
 from daimon.policy.records import Cell, Record, apart
 from lab.request import Asked
 
-SHORTEST_NAME = 4
+SHORTEST_TITLE = 4
+"""A shorter one of a stranger's stands in a request by chance."""
 MOST_TRIED = 300
 MOST_OPERANDS = 40
 MOST_OPERATORS = 3
@@ -146,17 +147,16 @@ class Selectors:
         given = [f"given({name}={value!r})" for name, value in _said_arguments(field.seen, self.asked)]
         equals, likes = [], []
         for name, cell in field.record.fields:
-            if name.isidentifier() and cell is not field.cell and not isinstance(cell.value, bool):
-                if self._is_named(cell):
+            if name.isidentifier() and not isinstance(cell.value, bool):
+                if cell is not field.cell and self._is_named(cell):
                     equals.append(f"{name}={cell.value!r}")
                 elif cell.is_trusted and isinstance(cell.value, str) and not is_strict:
                     likes += [f"{name}=like({quoted(word)})" for word in self.asked.words if word in cell.value.casefold()]
         return list(dict.fromkeys([*given, *equals, *likes]))
 
     def _is_named(self, cell: Cell) -> bool:
-        if isinstance(cell.value, str):
-            return len(cell.value.strip()) >= SHORTEST_NAME and self.asked.says(cell.value)
-        return cell.is_trusted and self.asked.says(cell.value)
+        is_title = isinstance(cell.value, str) and len(cell.value.strip()) >= SHORTEST_TITLE
+        return (cell.is_trusted or is_title) and self.asked.says(cell.value)
 
     def _is_determined(self, seen: Seen) -> bool:
         """Nothing about the call was left to the model."""
