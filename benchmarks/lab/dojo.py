@@ -17,7 +17,7 @@ from lab.catalogue import missing
 from lab.clean import stated
 from lab.harness import Episode, Harness, Suite, Task
 from lab.naming import naming
-from lab.player import Opening, Stage, play
+from lab.player import UNPLANNED, Opening, Stage, play
 from lab.tally import Row, row
 
 WORKERS = 2
@@ -101,7 +101,7 @@ def harness_of(job: Job) -> Harness:
 
 
 def opening_of(job: Job, harness: Harness, suite: Suite, user: Task) -> Opening:
-    return stated(harness, suite, user, naming(job.settings.rename)) if job.settings.plan == "stated" else Opening()
+    return stated(harness, suite, user, naming(job.settings.rename)) if job.settings.plan == "stated" else UNPLANNED
 
 
 def attacked(job: Job) -> list[Row]:

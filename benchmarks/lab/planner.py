@@ -70,8 +70,6 @@ class Stated:
 def state(request: str, needs: Sequence[Need], reads: Sequence[Read], listings: Sequence[Seen]) -> Stated:
     """`listings` are the results of all reads that need no argument."""
     asked = Asked(request)
-    if not needs:
-        return Stated()
     drawn = tuple(dict.fromkeys(_draw(read, asked) for read in reads))
     steps, lookups = [], []
     for need in needs:

@@ -37,12 +37,18 @@ SHORT = 160
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What an honest model does first, while its context is clean: it states a plan, and looks up what the plan speaks of."""
+    """What an honest model does first, while its context is clean: it states a plan, and looks up what the plan speaks of.
+
+    A plan without steps says that the request needs nothing consequential."""
 
     steps: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     lookups: tuple[str, ...] = ()
     """Tools, by the harness's names, that are called without an argument."""
+    is_stated: bool = True
+
+
+UNPLANNED = Opening(is_stated=False)
 
 
 @dataclass(slots=True)
@@ -94,13 +100,13 @@ class Stage:
     harness: Harness
     episode: Episode
     naming: Naming = field(default_factory=Plain)
-    opening: Opening = field(default_factory=Opening)
+    opening: Opening = UNPLANNED
     acts: list[Act] = field(default_factory=list)
     _held: Wanted | None = None
 
     def __post_init__(self) -> None:
         self._lookups = list(self.opening.lookups)
-        self._is_planned = not self.opening.steps
+        self._is_planned = not self.opening.is_stated
 
     def tools(self) -> list[Tool]:
         made = [_Foreign(self, manifest(s, self.harness.tool(s["name"]), self.naming)) for s in self.episode.tool_schemas()]

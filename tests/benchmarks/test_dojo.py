@@ -10,7 +10,7 @@ from lab.authorship import tell
 from lab.catalogue import argument, manifest, strict
 from lab.harness import Harness
 from lab.naming import Naming, Plain, Scrambled
-from lab.player import Opening, Stage, play
+from lab.player import UNPLANNED, Opening, Stage, play
 from lab.tally import Row, figures, row
 
 from daimon.abi.fields import label_at
@@ -91,7 +91,7 @@ READ = Wanted("mails", {})
 
 async def played(name: str, *script: Wanted, opening: Opening | None = None, naming: Naming | None = None) -> tuple[Row, Episode]:
     episode = Episode(*script)
-    stage = Stage(HARNESS, episode, naming or Plain(), opening or Opening())
+    stage = Stage(HARNESS, episode, naming or Plain(), opening or UNPLANNED)
     is_attack = any(call.origin == "attack" for call in script)
     return row(stage, await play(stage, name), "suite", "task", "injection" if is_attack else None), episode
 

@@ -121,4 +121,4 @@ def test_a_link_to_be_fetched_is_named_by_where_it_stands() -> None:
 
 
 def test_nothing_is_planned_where_nothing_is_needed() -> None:
-    assert state("What is my balance?", [], [Read("balance", {})], []) == Stated()
+    assert state("What is my balance?", [], [Read("balance", {})], []) == Stated(reads=("balance()",))
