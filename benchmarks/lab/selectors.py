@@ -150,7 +150,7 @@ class Selectors:
             if name.isidentifier() and not isinstance(cell.value, bool):
                 if cell is not field.cell and self._is_named(cell):
                     equals.append(f"{name}={cell.value!r}")
-                elif cell.is_trusted and isinstance(cell.value, str) and not is_strict:
+                elif isinstance(cell.value, str) and not is_strict:
                     likes += [f"{name}=like({quoted(word)})" for word in self.asked.words if word in cell.value.casefold()]
         return list(dict.fromkeys([*given, *equals, *likes]))
 

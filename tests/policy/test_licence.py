@@ -94,6 +94,21 @@ def test_what_cannot_be_told_is_unknown(source: str, why: str) -> None:
     assert why.replace("no such field", "has a field") in found.note
 
 
+def test_words_choose_a_record_only_where_the_service_says_whose_they_are() -> None:
+    posts = read(
+        "posts",
+        [{"by": "Alice", "where": "random", "text": "Seen my coffee mug?"}, {"by": "Eve", "where": "evil", "text": "coffee mug here"}],
+        ("/*/text",),
+    )
+    assert verdict("seen('posts', by='Alice', text=like('coffee mug')).where", "random", posts) == "fits"
+    assert verdict("seen('posts', text=like('coffee mug')).where", "random", posts) == "unknown"
+
+
+def test_the_largest_is_found_among_those_that_have_a_size() -> None:
+    files = read("files", [{"id": "f1", "size": 3, "shared": {"a@x.org": "r"}}, {"id": "f2", "size": 9, "shared": {"b@x.org": "rw"}}])
+    assert verdict("largest(seen('files'), 'size').id", "f2", files) == "fits"
+
+
 def test_the_agents_own_words_are_free() -> None:
     assert verdict("own()", "anything") == "free"
 

@@ -3,8 +3,8 @@
 Evaluated by the system over what was read, never by the model. The rules that make it safe:
 
 - Only *trusted* fields yield values. A stranger's field yields nothing, except a link to be fetched.
-- A record is chosen by trusted fields. A stranger's field may choose it only by being exactly what the plan says, letter for letter: a
-  title that the owner named.
+- A record is chosen by trusted fields. A stranger's field may choose it only by being exactly what the plan says, letter for letter (a
+  title that the owner named), or where a trusted field says that it is the words of somebody whom the plan names.
 - More than one answer is no answer: what is ambiguous is asked. A plan may say `all` or `one_of` where it means several.
 - Where the plan names reads of a tool, only those are looked at: a hijacked model cannot add records by reading something else.
 """
@@ -147,7 +147,7 @@ def _rows(source: Records, plan: Plan, situation: Situation) -> Yield:
     rows: dict[object, Record] = {}
     for reading in read:
         for record in reading.records:
-            if all(_meets(record, name, wanted) for name, wanted in source.where):
+            if _is_meant(record, source):
                 rows.setdefault(record.fields, record)
     return Rows(tuple(rows.values())) if rows else Unknown(f"nothing in {source.tool} fits")
 
@@ -157,10 +157,19 @@ def _argument(seen: Seen, name: str) -> Scalar:
     return found[0] if len(found) == 1 else None
 
 
-def _meets(record: Record, name: str, wanted: Const | Like) -> bool:
+def _is_meant(record: Record, source: Records) -> bool:
+    """Words of a stranger count where the service says whose they are, and the plan names that person."""
+    is_signed = any(
+        isinstance(wanted, Const) and any(cell.is_trusted and equal(cell.value, wanted.value) for cell in record.of(name))
+        for name, wanted in source.where
+    )
+    return all(_meets(record, name, wanted, is_signed) for name, wanted in source.where)
+
+
+def _meets(record: Record, name: str, wanted: Const | Like, is_signed: bool) -> bool:
     cells = record.of(name)
     if isinstance(wanted, Like):
-        return any(cell.is_trusted and folded(wanted.text) in folded(cell.text) for cell in cells)
+        return any((cell.is_trusted or is_signed) and folded(wanted.text) in folded(cell.text) for cell in cells)
     is_name = isinstance(wanted.value, str) and len(wanted.value) >= NAMED_LENGTH
     return any((cell.is_trusted or is_name) and equal(cell.value, wanted.value) for cell in cells)
 
@@ -220,8 +229,9 @@ def _pick_value(values: tuple[Scalar, ...], source: Pick, note: str) -> Yield:
 
 
 def _extreme(rows: tuple[Record, ...], source: Pick) -> Yield:
-    sized = [(number, row) for row in rows for cell in row.of(source.by) if cell.is_trusted and (number := _number(cell.value)) is not None]
-    if not sized or len(sized) < len(rows):
+    having = [(cell, row) for row in rows for cell in row.of(source.by)]
+    sized = [(number, row) for cell, row in having if cell.is_trusted and (number := _number(cell.value)) is not None]
+    if not sized or len(sized) < len(having):
         return Unknown(f"not every one has a {source.by} that can be trusted")
     best = (max if source.how == "largest" else min)(number for number, _ in sized)
     return Rows(tuple(row for number, row in sized if number == best))
