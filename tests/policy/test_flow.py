@@ -172,6 +172,11 @@ def test_a_step_is_spent_once() -> None:
     assert basis(PAY, FOUR, "x", PAYMENTS, plans=(DIFFERENCE,), made=(Made(18, "pay", {}, "plan:0/0"),)) == "off_plan"
 
 
+def test_a_step_whose_call_failed_is_asked_and_not_silently_refused() -> None:
+    failed = Made(18, "pay", FOUR, "plan:0/0", has_failed=True)
+    assert basis(PAY, FOUR, "x", PAYMENTS, plans=(DIFFERENCE,), made=(failed,)) == "none"
+
+
 def test_a_call_that_the_plan_does_not_name_is_off_plan() -> None:
     assert basis(MAIL, {"to": "eve@x.org", "body": "x"}, "x", PAYMENTS, plans=(DIFFERENCE,)) == "off_plan"
 

@@ -104,6 +104,8 @@ class Made:
     tool: str
     arguments: JsonValue
     by: str
+    has_failed: bool = False
+    """Its tool said so: most likely nothing happened, but nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.step import Answered, Asked, Happened, Intended, Started, Step
 from daimon.abi.tool import Capability, Manifest, StatePlan
 from daimon.kernel.calls import call_for
-from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatch import UNCLEAR, Dispatch
 from daimon.kernel.held import known_in, label_of
 from daimon.kernel.log import Log
 
@@ -127,8 +127,14 @@ def _made(steps: tuple[Step, ...], outcomes: dict[int, Step], manifests: dict[st
             continue
         outcome, manifest = outcomes.get(step.n), manifests.get(step.body.tool)
         if not _is_refused(outcome) and (manifest is None or manifest.is_consequential):
-            found.append(Made(step.n, step.body.tool, step.body.arguments, step.body.gate.by))
+            found.append(Made(step.n, step.body.tool, step.body.arguments, step.body.gate.by, _has_failed(outcome)))
     return found
+
+
+def _has_failed(outcome: Step | None) -> bool:
+    """Its tool ran and said that it failed; not one of which nobody knows."""
+    body = None if outcome is None else outcome.body
+    return isinstance(body, Happened) and body.how in ("ran", "reran") and bool(body.code) and body.code not in UNCLEAR
 
 
 def _is_refused(outcome: Step | None) -> bool:

@@ -21,7 +21,8 @@ MOST_FREE = 20_000
 
 
 def by_plan(act: Act) -> Facts:
-    spent = {made.by for made in act.situation.made}
+    spent = {made.by for made in act.situation.made if not made.has_failed}
+    failed = {made.by for made in act.situation.made} - spent
     steps = [
         (f"plan:{licensed.n}/{i}", licensed, step)
         for licensed in act.situation.plans
@@ -34,6 +35,8 @@ def by_plan(act: Act) -> Facts:
     best = min(
         tried, key=lambda facts: sum(each.shown in ("untrusted", "unknown") for each in facts.provenance) + 100 * (facts.basis != "plan")
     )
+    if best.basis == "plan" and best.by in failed:
+        return replace(best, basis="none", reason="It was tried in this turn, and failed: it may have taken effect all the same.")
     if best.basis != "plan" and act.manifest.name in act.situation.declined:
         return replace(best, basis="off_plan", reason=f"{best.reason} You said no to such a call before.")
     return best
