@@ -62,6 +62,7 @@ async def sweep_until_answered(rig: Rig, clock: ManualClock, number: int) -> Non
         await clock.advance(SWEEP_S)
         for _ in range(50):
             await asyncio.sleep(0)
+        await asyncio.sleep(0.01)  # what is on disk is written by a thread, which has a time of its own
     raise AssertionError(f"{len(rig.channel.sent)} of {number} were answered")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from daimon.policy.cedar import Engine, Statement
 
-MOST_KEPT = 16
+MOST_KEPT = 128
 """Sets of grants that are kept ready."""
 MOST_ENTITIES = 1_024
 
@@ -79,7 +79,9 @@ class Rules:
         return next((statement.says for statement in (*self.statements, *granted) if statement.id == id_), "")
 
     def decide(self, agent: Agent, manifest: Manifest, situation: Situation, facts: Facts) -> Ruling:
-        engine, entities = self._engine(situation.grants), self._world(agent, manifest)
+        # Only grants that can speak of this call: an engine with all of them would look at each.
+        grants = tuple(grant for grant in situation.grants if grant.agent == agent.id and grant.tool in ("", manifest.name))
+        engine, entities = self._engine(grants), self._world(agent, manifest)
         context = json.dumps(_context(situation, facts))
         act = engine.answer("act", agent.id, manifest.name, context, entities)
         if act.is_permitted:
