@@ -113,7 +113,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
-        desk = Desk(grants, config.manner(settings))
+        await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
+        desk = Desk(grants, config.manner(settings), outflow)
         turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer, desk)
         dispatcher = LocalDispatcher(clock)
 

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 from daimon.abi.errors import Misconfigured
 from daimon.abi.step import Hold
 from daimon.kernel.manner import Manner, quiet_hours
+from daimon.kernel.outflow import Outflow
 from daimon.machine.home import Home as Home
 
 PREFIX = "DAIMON_"
@@ -173,6 +174,10 @@ class Asking(_Branch):
     """Hours such as 22:00-07:00 in which no question is sent, unless it is about money; it waits for their end."""
     undo_s: Annotated[float, Field(ge=0, le=3_600)] = 0.0
     """A call that was allowed and reaches somebody waits so long for a `stop`; 0: it does not."""
+    private_characters: Annotated[int, Field(ge=0)] = 20_000
+    """So much free text may go to one destination in a day without a question, in turns that read something private."""
+    other_characters: Annotated[int, Field(ge=0)] = 200_000
+    """So much in all other turns."""
 
 
 NONE = "none"
@@ -294,6 +299,10 @@ def zone(settings: Settings) -> ZoneInfo:
 def manner(settings: Settings) -> Manner:
     asked = settings.asking
     return Manner(zone(settings), timedelta(hours=asked.timeout_h), quiet_hours(asked.quiet), timedelta(seconds=asked.undo_s))
+
+
+def outflow(settings: Settings) -> Outflow:
+    return Outflow(zone(settings), {"private": settings.asking.private_characters, "other": settings.asking.other_characters})
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -35,6 +35,16 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Portion:
+    """Free text for one destination."""
+
+    destination: str
+    kind: str
+    """`private`: something that only the owner may read was read before. Else `other`."""
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """What the gate said of a call, with the version of the rules that said it."""
 
@@ -48,6 +58,8 @@ class Gate:
     provenance: tuple[Provenance, ...] = ()
     rules: tuple[str, ...] = ()
     """Ids of the policies that decided."""
+    carries: tuple[Portion, ...] = ()
+    """Free text that goes out with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +143,10 @@ class Situation:
     held: dict[str, Held] = field(default_factory=dict)
     """What the handles in this call's arguments stand for. Their labels are part of `call.label`. What a verdict says is told to the model,
     so it must not quote these values."""
+    outflow: tuple[Portion, ...] = ()
+    """What went out today without a question."""
+    most: dict[str, int] = field(default_factory=dict)
+    """How much of each kind may go to one destination in a day."""
     heard: Label | None = None
     """Of what the model has read, where that is less than `call.label`."""
     before: tuple[Seen, ...] = ()

@@ -48,6 +48,8 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: J
         declined=tuple(_declined(steps)),
         grants=log.desk.grants.current(log.now()),
         job=log.claim.turn.job,
+        outflow=log.desk.outflow.today(log.now()),
+        most=log.desk.outflow.most,
         held=held,
         heard=call.label,
     )

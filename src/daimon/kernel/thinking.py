@@ -329,6 +329,8 @@ def intend(log: Log, dispatch: Dispatch, calls: tuple[ToolCall, ...]) -> None:
         if i >= MOST_CALLS:
             intended = replace(intended, gate=Gate("invalid", f"a reply may call at most {MOST_CALLS} tools", "too_many_calls"))
         log.add(intended)
+        if log.claim.turn.effects == "world":
+            log.desk.outflow.note(intended.gate, log.now())
         judged.append((n, intended))
     for n, intended in judged:
         if intended.gate.verdict in ("invalid", "deny"):

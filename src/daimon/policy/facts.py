@@ -6,7 +6,7 @@ The flow rules (`flow.py`) say *on what basis* a call stands; the policies (`rul
 from dataclasses import dataclass
 from typing import Literal
 
-from daimon.abi.judgement import Provenance
+from daimon.abi.judgement import Portion, Provenance
 
 Basis = Literal["harmless", "clean", "plan", "words", "none", "off_plan"]
 """harmless: it neither leaves the machine, nor spends, deletes or grants. clean: nobody but the owner and trusted services had a word in
@@ -27,5 +27,6 @@ class Facts:
     targets: tuple[str, ...] = ()
     drawn: tuple[str, ...] = ()
     """Tools whose results its free text may carry to them."""
+    carries: tuple[Portion, ...] = ()
     is_active: bool = False
     """Its free text holds links, addresses, account numbers or what looks encoded, and none of that is shown to be the owner's."""

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
-from daimon.policy import licence
+from daimon.policy import licence, outflow
 from daimon.policy.act import Act, is_private, taken_apart
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
@@ -35,8 +35,12 @@ def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situat
     is_planning = Capability.PLANS in manifest.capabilities
     if not (manifest.is_consequential or is_fetch or is_planning):
         return Facts(basis="harmless", by="harmless")
+    facts, carried = _weigh(act, is_fetch, is_planning), outflow.portions(act)
+    if facts.basis not in ("none", "off_plan") and (too_much := outflow.excess(act, carried)):
+        facts = replace(facts, basis="none", reason=too_much)
     return replace(
-        _weigh(act, is_fetch, is_planning),
+        facts,
+        carries=carried,
         destinations=tuple(sorted({canonical(text) for text in act.audience})),
         targets=tuple(sorted({canonical(text) for text in act.texts(ArgumentRole.TARGET)})),
         drawn=tuple(sorted({seen.tool for seen in situation.seen if is_private(seen)})),

@@ -40,7 +40,7 @@ class Judge:
         facts = weigh(manifest, arguments, situation)
         ruling = self.rules.decide(agent, manifest, situation, facts)
         if ruling.verdict == "allow":
-            return Gate("allow", "", "", version, _by(ruling, facts), facts.provenance, ruling.policies)
+            return Gate("allow", "", "", version, _by(ruling, facts), facts.provenance, ruling.policies, facts.carries)
         if ruling.verdict == "ask":
             return Gate("ask", self._why_asked(manifest, ruling, facts), "", version, facts.by, facts.provenance, ruling.policies)
         code, reason = self._why_not(manifest, ruling, facts)

@@ -16,9 +16,6 @@ from daimon.policy.content import active
 from daimon.policy.facts import Facts
 from daimon.policy.records import readings
 
-MOST_FREE = 20_000
-"""So many characters of free text may go to one destination in one turn."""
-
 
 def by_plan(act: Act) -> Facts:
     spent = {made.by for made in act.situation.made if not made.has_failed}
@@ -87,14 +84,7 @@ def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provena
     known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]
     if found := next((found for text in free if (found := active(text, known))), ""):
         return f"Its text holds {found[:80]!r}, which comes neither from you nor from a trusted field.", True
-    return _too_much(act, free)
-
-
-def _too_much(act: Act, free: list[str]) -> tuple[str, bool] | None:
-    length = sum(map(len, free)) + sum(
-        sum(map(len, flat(made.arguments))) for made in act.situation.made if set(flat(made.arguments)) & set(act.audience)
-    )
-    return (f"{length:,} characters would go there in one turn, at most {MOST_FREE:,} may.", False) if length > MOST_FREE else None
+    return None
 
 
 def _literals(step: Planned) -> list[str]:
