@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from daimon.policy.content import active, covers
+from daimon.policy.content import active, coded, covers
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,14 @@ def test_what_the_owner_wrote_may_act() -> None:
 def test_every_word_must_be_accounted_for() -> None:
     assert covers(["dinner at {name}", "New Asiaway"], "Dinner at New Asiaway") == ""
     assert covers(["dinner at {name}"], "Dinner at the Evil Inn") == "evil"
+
+
+def test_a_bare_www_is_not_accounted_for_by_an_address_that_is_known() -> None:
+    assert active("see www evil example", ["our site is www.our-site.org"]) == "www"
+
+
+def test_what_was_read_is_found_backwards_and_shifted() -> None:
+    assert coded("the gerfher is safe", ["my treasure"]) == ""
+    assert coded("the gernfher is safe", ["my treasure"]) == "gernfher"
+    assert coded("the erusaert is safe", ["my treasure"]) == "erusaert"
+    assert coded("the treasure is safe", ["my treasure"]) == ""

@@ -332,3 +332,26 @@ def test_a_planned_call_spends_its_step_while_nobody_else_was_heard() -> None:
     scene = situation("pay SE355 what I owe", plans=(plan("pay(to='SE355', amount=50)"),))
     assert (weigh(PAY, pay, scene).basis, weigh(PAY, pay, scene).by) == ("plan", "plan:0/0")
     assert weigh(PAY, {"to": "SE355", "amount": 60.0}, scene).by == "clean"
+
+
+# -- which of those that were named ------------------------------------------------------------------------------------
+
+
+def test_where_the_owner_named_several_the_words_alone_do_not_say_who_gets_what() -> None:
+    words = "look at my payments, pay 5 to DE89370400440532013000 and 50 to FR7630006000011234567890189"
+    assert basis(PAY, {"to": "DE89370400440532013000", "amount": 50}, words, PAYMENTS) == "none"
+    planned = plan("pay(to='DE89370400440532013000', amount=5)", "pay(to='FR7630006000011234567890189', amount=50)")
+    assert basis(PAY, {"to": "DE89370400440532013000", "amount": 5}, words, PAYMENTS, plans=(planned,)) == "plan"
+    assert basis(PAY, {"to": "DE89370400440532013000", "amount": 50}, words, PAYMENTS, plans=(planned,)) == "none"
+
+
+def test_all_that_the_owner_named_may_be_reached_at_once_and_a_page_is_not_a_mailbox() -> None:
+    words = "read www.news.org and tell bob@x.org and amy@x.org: I am late"
+    assert basis(MAIL, {"to": ["bob@x.org", "amy@x.org"], "body": "I am late"}, words, PAGE) == "words"
+    assert basis(MAIL, {"to": ["bob@x.org"], "body": "I am late"}, words, PAGE) == "none"
+
+
+def test_an_amount_of_a_record_counts_only_if_there_is_one() -> None:
+    twice = read("payments", [{"sender": "me", "to": "GB29NWBK", "amount": 200.0, "subject": "Gift"}], ("/*/subject",), n=16)
+    arguments: Arguments = {"to": "GB29NWBK", "amount": 200.0, "subject": "Refund"}
+    assert basis(PAY, arguments, REFUND, PAYMENTS, twice) == "none"

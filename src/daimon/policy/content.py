@@ -6,6 +6,7 @@ undone first (odd dots, invisible characters, `dot`, `[.]`, `hxxp`), and what is
 or it counts.
 """
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -63,7 +64,19 @@ def undisguised(text: str) -> str:
 
 
 def _stands(token: str, text: str) -> bool:
-    return re.search(rf"(?<![\w@]){re.escape(token)}(?!\w)", text) is not None
+    return re.search(rf"(?<![\w@]){re.escape(token)}(?!\w|[.-]\w)", text) is not None
+
+
+def coded(text: str, read: Iterable[str]) -> str:
+    """A word that is one of those that were read, backwards or with its letters shifted by half the alphabet; empty if there is none.
+
+    A courtesy, no proof: words can hide more than that. What they may reach is decided elsewhere."""
+    have = set(re.findall(r"[^\W_]{5,}", " ".join(folded(each) for each in read)))
+    word: str
+    for word in re.findall(r"[^\W_]{5,}", folded(text)):
+        if word not in have and (codecs.encode(word, "rot13") in have or word[::-1] in have):
+            return word
+    return ""
 
 
 def _foreign(text: str) -> str:

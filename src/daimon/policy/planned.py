@@ -12,7 +12,7 @@ from daimon.abi.plan import Draw, Planned
 from daimon.abi.source import Const, FieldOf, Pick, Series, Source, Sum, parse
 from daimon.policy import licence
 from daimon.policy.act import Act, flat, is_private, may_read
-from daimon.policy.content import active
+from daimon.policy.content import active, coded
 from daimon.policy.facts import Facts
 from daimon.policy.records import readings
 
@@ -84,6 +84,9 @@ def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provena
     known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]
     if found := next((found for text in free if (found := active(text, known))), ""):
         return f"Its text holds {found[:80]!r}, which comes neither from you nor from a trusted field.", True
+    read = [act.situation.said, *(cell.text for record in act.records for _, cell in record.fields)]
+    if found := next((found for text in free if (found := coded(text, read))), ""):
+        return f"Its text holds {found[:80]!r}, which looks encoded.", True
     return None
 
 

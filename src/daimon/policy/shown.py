@@ -15,7 +15,7 @@ from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
 from daimon.policy.records import Record, readings
-from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
+from daimon.policy.words import SHORTEST, dates, folded, names, numbers, places, quotes, says
 
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
 OWN_ID = 6
@@ -66,7 +66,23 @@ def _shown(act: Act, name: str) -> Provenance:
     role, texts = act.role(name), flat(act.given[name])
     found = [_origin(act, role, text) for text in texts]
     worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("owner", ""))
+    if role is ArgumentRole.DESTINATION and worst[0] == "owner" and (others := _others(act)):
+        return act.told(name, "unknown", f"you also named {', '.join(sorted(others))[:80]}, and it is not said who gets what")
     return act.told(name, *worst)
+
+
+def _others(act: Act) -> set[str]:
+    """Places of the same kind that the owner named and that this call does not reach: then the words alone do not say which is meant."""
+    reached = {canonical(text) for text in act.audience}
+    kinds = {_kind(place) for place in reached}
+    addresses = {canonical(place) for place in places(act.situation.said)}
+    known = {folded(cell.text) for record in act.records for _, cell in record.fields}
+    named = {name for each in names(act.situation.said) if (name := folded(each)) in known}
+    return {place for place in (*addresses, *named) if _kind(place) in kinds} - reached
+
+
+def _kind(place: str) -> str:
+    return "mail" if "@" in place else "web" if "." in place else "account" if any(map(str.isdigit, place)) else "name"
 
 
 def _origin(act: Act, role: ArgumentRole, text: str) -> tuple[Shown, str]:
@@ -132,10 +148,11 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
     if any(abs(number - each) < licence.CENT for each in numbers(act.situation.said)):
         return "owner", "you wrote it"
     reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
-    for record in act.records:
-        is_tied = any(cell.is_trusted and folded(cell.text) in reached for _, cell in record.fields)
-        if is_tied and any(cell.is_trusted and licence.equal(cell.value, number) for _, cell in record.fields):
-            return "named", f"from a record of {record.tool} with the one that you named"
+    tied = [r for r in act.records if any(cell.is_trusted and folded(cell.text) in reached for _, cell in r.fields)]
+    for record in tied:
+        field = next((name for name, cell in record.fields if cell.is_trusted and licence.equal(cell.value, number)), None)
+        if field is not None and len({cell.text for other in tied for cell in other.of(field)}) == 1:
+            return "named", f"from the one record of {record.tool} with whom you named"
     return "untrusted", f"you did not write {text[:40]}"
 
 

@@ -10,6 +10,9 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:[@._\-/:'’][^\W_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,])\d+(?:\.\d+)?(?![\w]*[a-z]{3,})")
+_PLACE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?|\b(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{7,}\b")
+_QUOTED = re.compile(r"(?<!\w)['\"`“‘]([^\W\d_]+)['\"`”’](?!\w)")
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][^\W\d_]+")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)")
 _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
@@ -46,6 +49,17 @@ def quotes(text: str, value: str) -> bool:
     """Does the value stand in the text between quotation marks?"""
     sought = folded(value)
     return bool(sought) and any(f"{a}{sought}{b}" in folded(text) for a, b in ("''", '""', "``", "“”", "‘’", "«»", "„“"))
+
+
+def places(text: str) -> frozenset[str]:
+    """Whatever in it works as an address: of mail, of the web, of an account."""
+    return frozenset(found.rstrip(".,;:!?") for found in _PLACE.findall(_one_line(text)))
+
+
+def names(text: str) -> frozenset[str]:
+    """Words of it that name something: in quotes, or with a capital letter in the middle of a sentence."""
+    line = _one_line(text)
+    return frozenset((*_QUOTED.findall(line), *_CAPITAL.findall(line)))
 
 
 def words(text: str) -> frozenset[str]:
