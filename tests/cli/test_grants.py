@@ -22,7 +22,8 @@ def test_a_batch_is_asked_once_and_a_number_chooses(lively: Daimon) -> None:
             f"  │ {n}/3 mail · waits for your permission" for n in (1, 2, 3)
         ]
         begin = lines.index("May I do these 3 things?")
-        assert lines[begin + 1].startswith("1. mail — sends to ann@x.org (my own words: nobody else was heard), text of 245 characters, beginning ")
+        first = "1. mail — sends to ann@x.org (my own words: nobody else was heard), text of 245 characters, beginning "
+        assert lines[begin + 1].startswith(first)
         assert lines[-1] == "[deny / allow / grant]"
         assert shown(terminal, "allow 9") == ["that was not understood: there are calls 1 to 3"]
         assert "  ╰ 2/3 mail · ok · sent to bob@x.org" in shown(terminal, "allow 2")
