@@ -66,6 +66,15 @@ def test_a_missing_module_is_told_with_the_setting_that_names_it(name: str) -> N
     assert repr(name) in str(refused.value)
 
 
+def test_a_module_that_is_nowhere_is_told_with_what_to_do(modules: Path) -> None:
+    with pytest.raises(Misconfigured, match="PYTHONPATH must name the directory"):
+        extension.load(["no_such_module"])
+    (modules / "half.py").write_text("import no_such_thing_at_all\n")
+    with pytest.raises(Misconfigured) as refused:
+        extension.load(["half"])
+    assert "PYTHONPATH" not in str(refused.value)
+
+
 @pytest.mark.parametrize("text", ["", "extend = 5\n", "def extended(kit): pass\n"])
 def test_a_module_without_extend_is_told(modules: Path, text: str) -> None:
     (modules / "not_one.py").write_text(text)

@@ -84,6 +84,8 @@ class Daimon:
     """A running one, as the command line sees it."""
 
     url: str
+    warnings: tuple[str, ...]
+    """What the owner is to be told, as `daimon status` does."""
     failed: "asyncio.Future[JournalFailed]"
     """Completes when the journal cannot be written any more; the process must then end."""
 
@@ -159,7 +161,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             gc.freeze()  # all that was loaded stays: the collector need not look at it again and again
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
-            yield Daimon(f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}", journal.stopped)
+            url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+            yield Daimon(url, (*warnings, *laws.warnings), journal.stopped)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
@@ -349,11 +349,13 @@ def _explain(error: Any, file: Path, overrides: dict[str, Any]) -> str:
     key = ".".join(place)
     where = _variable(place, overrides) or str(file)
     if error["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(place[-1], _known(place[:-1]), 1)
+        known = _known(place[:-1])
+        near = difflib.get_close_matches(place[-1], known, 1)
         return f"{where}: unknown key {key!r}" + (
-            f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(_known(place[:-1]))}"
+            f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}" if known else ""
         )
-    return f"{where}: {key}: {error['msg']}, found {error['input']!r:.80}"
+    told = error["msg"].removeprefix("Value error, ")
+    return f"{where}: {key}: {told}" + ("" if repr(error["input"]) in told else f", found {error['input']!r:.80}")
 
 
 def _variable(place: list[str], overrides: dict[str, Any]) -> str:
@@ -372,10 +374,16 @@ def _variable(place: list[str], overrides: dict[str, Any]) -> str:
 
 
 def _known(place: list[str]) -> list[str]:
-    branch: type[BaseModel] = Settings
+    found: Any = Settings
     for part in place:
-        field = branch.model_fields.get(part)
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+        if get_origin(found) is dict:  # tables by name, such as [agents.NAME]
+            found = get_args(found)[1]
+        elif _is_section(found) and part in found.model_fields:
+            found = found.model_fields[part].annotation
+        else:
             return []
-        branch = field.annotation
-    return list(branch.model_fields)
+    return list(found.model_fields) if _is_section(found) else []
+
+
+def _is_section(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -33,7 +33,8 @@ def load(names: Iterable[str]) -> Kit:
         try:
             module = importlib.import_module(name)
         except Exception as error:
-            raise Misconfigured(f"the extension {name!r} (extensions in daimon.toml) cannot be imported: {_said(error)}") from error
+            said = f"{_said(error)}{_hint(name, error)}"
+            raise Misconfigured(f"the extension {name!r} (extensions in daimon.toml) cannot be imported: {said}") from error
         extend = getattr(module, "extend", None)
         if not callable(extend):
             raise Misconfigured(f"the extension {name!r} has no function `extend(kit)`")
@@ -48,3 +49,8 @@ def load(names: Iterable[str]) -> Kit:
 
 def _said(error: Exception) -> str:
     return str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+
+
+def _hint(name: str, error: Exception) -> str:
+    is_missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
+    return "; PYTHONPATH must name the directory that holds it, for every daimon command" if is_missing else ""

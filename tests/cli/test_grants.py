@@ -1,6 +1,7 @@
 """A batch of calls at a terminal and from the command line, grants, and what was decided."""
 
 import json
+from datetime import datetime, timedelta
 
 import pytest
 from tests.cli.processes import Daimon
@@ -21,7 +22,8 @@ def test_a_batch_is_asked_once_and_a_number_chooses(lively: Daimon) -> None:
             f"  │ {n}/3 mail · waits for your permission" for n in (1, 2, 3)
         ]
         begin = lines.index("May I do these 3 things?")
-        assert lines[begin + 1].startswith("1. mail — sends to ann@x.org, text of 245 characters, beginning ")
+        first = "1. mail — sends to ann@x.org (my own words: nobody else was heard), text of 245 characters, beginning "
+        assert lines[begin + 1].startswith(first)
         assert lines[-1] == "[deny / allow / grant]"
         assert shown(terminal, "allow 9") == ["that was not understood: there are calls 1 to 3"]
         assert "  ╰ 2/3 mail · ok · sent to bob@x.org" in shown(terminal, "allow 2")
@@ -42,6 +44,8 @@ def test_a_grant_is_given_listed_and_revoked(lively: Daimon, is_running: bool) -
     (given,) = json.loads(lively.run("grants", "--json").out)
     assert given["grant"]["destinations"] == ["bob@x.org"]
     assert "mail to bob@x.org" in lively.run("grants").out
+    last = datetime.fromisoformat(given["grant"]["until"]).astimezone() - timedelta(minutes=1)
+    assert f"{last:%Y-%m-%d %H:%M}" in lively.run("grants").out, "the last moment, not the first that is too late"
 
     (made,) = json.loads(lively.run("decisions", "--json").out)
     assert (made["choice"], made["text"], made["by"]) == ("grant", "2 for 7 days", "owner")

@@ -1,8 +1,9 @@
 """`daimon policy` and `daimon agents`, as an owner uses them."""
 
 import json
+import signal
 
-from tests.cli.processes import Daimon
+from tests.cli.processes import Daimon, finish
 
 FORBID = '@id("own.no")\n@says("Not on my watch.")\nforbid (principal, action, resource == Tool::"remember");\n'
 
@@ -95,3 +96,19 @@ def test_a_reload_reads_policies_and_a_broken_one_changes_nothing(daimon: Daimon
     assert "own.cedar:1" in json.loads(daimon.run("status", "--json").out)["warnings"][0]
     daimon.run("chat", "remember that I like tea")
     assert "forbid" in daimon.run("trace", "last").out
+
+
+def test_a_policy_for_a_tool_that_nobody_has_is_remarked(daimon: Daimon) -> None:
+    write(daimon, "own.cedar", FORBID.replace("remember", "remembr"))
+    done = daimon.run("policy", "check")
+    assert done.code == 0
+    assert "own.cedar:1: no tool is called 'remembr'; did you mean 'remember'?" in done.err
+    assert len(json.loads(daimon.run("policy", "check", "--json").out)["warnings"]) == 1
+
+
+def test_a_start_with_a_broken_file_is_told_at_once(daimon: Daimon) -> None:
+    write(daimon, "own.cedar", "forbid (principal")
+    done = finish(daimon.up(), signal.SIGTERM)
+    assert done.code == 0
+    assert "own.cedar:1: this policy cannot be read" in done.err
+    assert "only the policies that come with Daimon are in force" in done.err

@@ -129,7 +129,7 @@ def test_what_was_allowed_and_what_nobody_answered_are_lines(capsys: pytest.Capt
 def test_a_grant_says_how_it_is_taken_back(capsys: pytest.CaptureFixture[str]) -> None:
     grant = Grant("t1:4", SELF, (Capability.SENDS,), "send", ("bob@x.org",))
     out = shown(capsys, recorded(4, Granted(2, grant)))
-    assert out == "  · granted t1:4: send to bob@x.org; `daimon grants revoke` takes it back\n"
+    assert out == "  · granted: send to bob@x.org; `daimon grants revoke t1:4` takes it back\n"
 
 
 def test_a_long_failure_is_two_lines_of_the_terminal_at_most(capsys: pytest.CaptureFixture[str]) -> None:

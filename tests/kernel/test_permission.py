@@ -57,6 +57,15 @@ def test_the_details_hold_the_calls_whole() -> None:
     assert "x" * 1_194 not in question.text
 
 
+def test_of_a_plan_every_step_is_told_to_the_last_letter() -> None:
+    steps: list[JsonValue] = [f"mail(to='a{n}@x.org', body=own())" for n in range(20)]
+    steps.append(f"mail(body='{'x' * 500}', to='eve@x.org')")
+    told = text(wanted({"steps": steps, "reads": None}, tool="plan", capabilities=(Capability.PLANS,)))
+    assert told.startswith("May I? plan — lets me make these calls without asking again, steps \"mail(to='a0@x.org'")
+    assert all(f'"{step}"' in told for step in steps)
+    assert told.endswith("reads none.")
+
+
 def test_a_tool_that_does_nothing_consequential_is_told_by_its_description() -> None:
     assert text(wanted({"subject": "x"}, capabilities=())).startswith('May I? send_email — Send an email., subject "x"')
 

@@ -57,6 +57,7 @@ def test_a_clear_word_is_understood(question: Question, choice: str, text: str, 
         (ONE, "grant", "for ever"),
         (ONE, "grant", "everything"),
         (ONE, "grant", "for 7 years"),
+        (ONE, "grant", "for 9999 days"),
         (ONE, "grant", "until 2026-11-14"),
         (ONE, "grant", "until 2030-01-01"),
         (ONE, "grant", "until tomorrow"),
@@ -73,3 +74,8 @@ def test_what_could_mean_two_things_means_no_and_says_why(question: Question, ch
 def test_a_year_is_the_longest() -> None:
     assert read(ONE, "grant", f"until {TODAY + timedelta(days=366)}", TODAY).choice == "grant"
     assert read(ONE, "grant", f"until {TODAY + timedelta(days=367)}", TODAY).choice == "deny"
+
+
+def test_a_time_that_is_none_is_told_whole_with_what_may_be_said() -> None:
+    fault = read(ONE, "grant", "for ever and a day", TODAY).fault
+    assert fault == "'for ever a day' is no time; say `grant until 2026-12-01` or `grant for 7 days`, a year at most"

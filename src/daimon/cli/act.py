@@ -68,7 +68,7 @@ def _pick(home: config.Home, to: StepRef, choice: str, text: str) -> tuple[str, 
         raise BadInput(f"{choice!r} is none of {' / '.join(asked.options)}")
     option, besides = picked[0], " ".join(filter(None, [picked[1], text]))
     if fault := misread(asked, option, besides):
-        raise BadInput(f"{choice!r} was not understood: {fault}")
+        raise BadInput(f"{' '.join(filter(None, [choice, text]))!r} was not understood: {fault}")
     return option, besides
 
 

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from daimon import boot, config, law
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
-from daimon.abi.ids import StepRef
-from daimon.abi.judgement import Gate
+from daimon.abi.ids import HOME_SPACE, StepRef
+from daimon.abi.judgement import Gate, Grant
 from daimon.abi.step import Intended
 from daimon.cli import screen
 from daimon.cli.look import find
@@ -38,9 +38,9 @@ SHOWN = {
 
 def recorded(given: Path | None, step: str, as_json: bool) -> None:
     home = config.home_at(given)
-    intended = asyncio.run(_intended(home, step))
+    intended, grants = asyncio.run(_intended(home, step))
     gate, (rules, _) = intended.gate, law.in_force(home)
-    says = {id_: rules.says(id_) for id_ in gate.rules}
+    says = {id_: rules.says(id_, grants) for id_ in gate.rules}
     if as_json:
         screen.emit(b'{"tool":%s,"gate":%s,"says":%s}' % (encode(str, intended.tool), encode(Gate, gate), encode(dict[str, str], says)))
         return
@@ -50,7 +50,8 @@ def recorded(given: Path | None, step: str, as_json: bool) -> None:
         screen.remark(f"judged by policies of version {gate.version or '-'}; today it is {rules.version}, and the sentences are today's")
 
 
-async def _intended(home: config.Home, text: str) -> Intended:
+async def _intended(home: config.Home, text: str) -> tuple[Intended, tuple[Grant, ...]]:
+    """The call, and every grant that ever was."""
     turn, _, number = text.rpartition(":")
     try:
         n = StepRef.parse(text).n
@@ -59,9 +60,11 @@ async def _intended(home: config.Home, text: str) -> Intended:
     async with source(home) as journal:
         found = await find(journal, turn)
         calls = {step.n: step.body for step in await journal.steps(found.id) if isinstance(step.body, Intended)}
+        grants = tuple(each.grant for each in await journal.given(HOME_SPACE))
     if n not in calls:
-        raise NotFound(f"step {number} of {found.id} is no tool call; those are {', '.join(map(str, calls)) or 'none'}")
-    return calls[n]
+        made = f"its tool calls are {', '.join(map(str, calls))}" if calls else "this turn called no tool"
+        raise NotFound(f"step {number} of {found.id} is no tool call; {made}")
+    return calls[n], grants
 
 
 def _reasons(gate: Gate) -> tuple[tuple[str, str], ...]:

@@ -1,7 +1,7 @@
 """What the owner allowed ahead of time: shown, and taken back. Through the running gateway, else in the journal itself."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rich.text import Text
@@ -53,7 +53,10 @@ async def _revoke(home: config.Home, grant: str) -> Given:
 def _until(given: Given) -> str:
     if given.revoked_at is not None:
         return f"revoked {_day(given.revoked_at)} by {given.revoked_by}"
-    return "" if given.grant.until is None else f"{given.grant.until.astimezone():%Y-%m-%d %H:%M}"
+    if given.grant.until is None:
+        return ""
+    last = given.grant.until - timedelta(minutes=1)  # the question names the last day, which counts whole
+    return f"{last.astimezone():%Y-%m-%d %H:%M}"
 
 
 def _day(moment: datetime | None) -> str:

@@ -1,15 +1,24 @@
 """`daimon policy show`, `check` and `test`. None of them needs a running gateway."""
 
+import difflib
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from daimon import boot, config, law
+from daimon.abi.errors import Misconfigured
 from daimon.cli import exits, screen
 from daimon.policy.cases import Outcome, World
 from daimon.policy.source import Source
+
+if TYPE_CHECKING:
+    from daimon.policy.cedar import Statement
+
+TOOL = re.compile(r'\bTool::"([^"\\]*)"')
 
 
 def show(given: Path | None, as_json: bool) -> None:
@@ -33,11 +42,30 @@ def check(given: Path | None, files: list[Path], as_json: bool) -> None:
     texts = law.texts_of(files) if files else law.texts_in(home)
     rules = law.rules_of(texts)
     rules.check()
+    warnings = _strange_tools(home, [each for each in rules.statements if each.place.rpartition(":")[0] in texts])
     if as_json:
-        screen.emit_value({"ok": True, "files": list(texts), "policies": len(rules.statements), "version": rules.version})
+        told = {"ok": True, "files": list(texts), "policies": len(rules.statements), "version": rules.version, "warnings": warnings}
+        screen.emit_value(told)
     else:
         names = ", ".join(texts) or f"{home.policies} holds no policies, so only those that come with Daimon count: they"
         screen.say(f"{names} {'is' if len(texts) == 1 else 'are'} good ({len(rules.statements)} policies in all, version {rules.version})")
+        for warning in warnings:
+            screen.remark(warning, "yellow")
+
+
+def _strange_tools(home: config.Home, statements: "list[Statement]") -> list[str]:
+    """A policy may speak of a tool that will come; one that is misspelt never counts, and a forbid then closes nothing."""
+    try:
+        known = [manifest.name for manifest in boot.manifests(boot.settings_of(home))]
+    except Misconfigured:
+        return []
+    told = []
+    for each in statements:
+        for name in dict.fromkeys(TOOL.findall(each.text)):
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                told.append(f"{each.place}: no tool is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    return told
 
 
 def test(given: Path | None, as_json: bool) -> None:

@@ -44,6 +44,8 @@ async def _serve(home: Home, port: int | None, as_json: bool) -> None:
             print(f"ready {daimon.url}", flush=True)
         sys.stderr.write(_hints(home))
         sys.stderr.flush()
+        for warning in daimon.warnings:
+            screen.remark(warning, "yellow")
         offering = asyncio.ensure_future(_offer(home))
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(told.wait()), daimon.failed]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

@@ -176,7 +176,7 @@ class Speech:
             case Raised(scope=scope, more=more):
                 self._dim(f"{bill.amount(more)} more allowed for {budget.NAMES[scope]}")
             case Granted(grant=grant):
-                self._dim(f"granted {grant.id}: {offers.words(grant)}; `daimon grants revoke` takes it back")
+                self._dim(f"granted: {offers.words(grant)}; `daimon grants revoke {grant.id}` takes it back")
             case Answered(choice=choice, event=None):
                 self._dim(f"nobody answered in time, so: {choice or 'no answer'}")
             case _:

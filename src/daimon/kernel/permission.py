@@ -31,6 +31,7 @@ VERBS = {
     Capability.SPENDS: "spends",
     Capability.DELETES: "deletes",
     Capability.GRANTS: "changes who may do what",
+    Capability.PLANS: "lets me make these calls without asking again",
 }
 ORIGINS: dict[Shown, str] = {
     "owner": "you wrote that",
@@ -90,6 +91,8 @@ def _reason(call: Wanted) -> str:
 def _arguments(call: Wanted) -> list[str]:
     """Whom it reaches first, then the rest as it stands in the call."""
     given = call.intended.arguments if isinstance(call.intended.arguments, dict) else {"arguments": call.intended.arguments}
+    if Capability.PLANS in call.manifest.capabilities:
+        return [f"{quote.name(name, MOST_VALUE)} {_whole(value)}" for name, value in given.items()]
     places = call.of(ArgumentRole.DESTINATION)
     order = [*places, *(name for name in given if name not in places)]
     origins: dict[str, list[Provenance]] = {}
@@ -102,6 +105,12 @@ def _arguments(call: Wanted) -> list[str]:
         told.append(f"{named} {_value(given[name], role)}{_origins(origins.pop(name, []))}")
     # what is said of a part of an argument stands behind them all
     return told + [f"of which {quote.name(part, MOST_VALUE)}{_origins(shown, is_named=True)}" for part, shown in origins.items()]
+
+
+def _whole(value: JsonValue) -> str:
+    """Of a plan, to the last letter: a step that is not shown would be allowed unseen."""
+    items = value if isinstance(value, list) else [value]
+    return ", ".join(quote.quoted(str(item), len(str(item))) for item in items if item is not None) or "none"
 
 
 def _origins(shown: Sequence[Provenance], is_named: bool = False) -> str:

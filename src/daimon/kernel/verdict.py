@@ -97,7 +97,10 @@ def _grant(said: list[str], only: tuple[int, ...], chosen: list[Offer], today: d
             case ["this", "automation", *_]:
                 return Verdict(DENY, fault="this is no automation")
             case _:
-                return Verdict(DENY, fault=f"{said[0][:40]!r} was not understood; say `{GRANT} until 2026-12-01` or `{GRANT} for 7 days`")
+                strange = " ".join(said)[:40]
+                return Verdict(
+                    DENY, fault=f"{strange!r} is no time; say `{GRANT} until 2026-12-01` or `{GRANT} for 7 days`, a year at most"
+                )
         said = rest
     if until is not None and not today <= until <= today + timedelta(days=MOST_DAYS):
         return Verdict(DENY, fault=f"a grant may end from today to {MOST_DAYS} days from now, not on {until}")

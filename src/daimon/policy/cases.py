@@ -46,7 +46,8 @@ class Case(BaseModel):
     may_hold_all: bool | None = None
     tool: str = MADE_UP
     capabilities: tuple[Capability, ...] | None = None
-    basis: Basis = "none"
+    basis: Basis | None = None
+    """Left out: `none`, and `harmless` for a tool without consequences."""
     authors: tuple[Author, ...] = (Author.OWNER,)
     on_behalf: str = OWNER
     destinations: tuple[str, ...] = ()
@@ -86,8 +87,18 @@ def read(source: Source) -> tuple[Expectation, ...]:
         raise BadInput(f"{source.name} is not valid TOML: {bad}") from None
     except ValidationError as bad:
         first = bad.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{source.name}: {place}: {first['msg']}, found {first['input']!r:.80}") from None
+        raise BadInput(f"{source.name}: {_wrong(first['loc'], first['type'], first['msg'])}, found {first['input']!r:.80}") from None
+
+
+def _wrong(place: tuple[int | str, ...], type_: str, told: str) -> str:
+    match place:
+        case ("case", int(n), *rest):
+            where, key, known = f"case {n + 1}: ", ".".join(map(str, rest)), tuple(Expectation.model_fields)
+        case _:
+            where, key, known = "", ".".join(map(str, place)), ("[[case]]",)
+    if type_ == "extra_forbidden":
+        return f"{where}unknown key {key!r}; known are {', '.join(known)}"
+    return f"{where}{key}: {told}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +112,19 @@ class World:
 
     def run(self, source: Source) -> Iterable[Outcome]:
         for n, case in enumerate(read(source), 1):
-            ruling = self.decide(case)
+            try:
+                ruling = self.decide(case)
+            except BadInput as bad:
+                raise BadInput(f"{source.name}: case {n}: {bad}") from None
             is_met = ruling.verdict == case.expect and (not case.policy or case.policy in ruling.policies)
             yield Outcome(f"{source.name}: case {n}", case.name, case.expect, ruling, is_met)
 
     def decide(self, case: Case) -> Ruling:
         agent, manifest = self._agent(case), self._manifest(case)
+        is_weighed = manifest.is_consequential or Capability.PLANS in manifest.capabilities or bool(case.destinations)
+        basis = case.basis or ("none" if is_weighed else "harmless")
         facts = Facts(
-            basis=case.basis, destinations=case.destinations, targets=case.targets, drawn=case.drawn, is_active=case.is_active
+            basis=basis, destinations=case.destinations, targets=case.targets, drawn=case.drawn, is_active=case.is_active
         )  # fmt: skip
         return self.rules.decide(agent, manifest, self._situation(case), facts)
 
