@@ -230,7 +230,7 @@ def _pick_value(values: tuple[Scalar, ...], source: Pick, note: str) -> Yield:
 
 def _extreme(rows: tuple[Record, ...], source: Pick) -> Yield:
     having = [(cell, row) for row in rows for cell in row.of(source.by)]
-    sized = [(number, row) for cell, row in having if cell.is_trusted and (number := _number(cell.value)) is not None]
+    sized = [(number, row) for cell, row in having if cell.is_trusted and (number := as_number(cell.value)) is not None]
     if not sized or len(sized) < len(having):
         return Unknown(f"not every one has a {source.by} that can be trusted")
     best = (max if source.how == "largest" else min)(number for number, _ in sized)
@@ -343,12 +343,12 @@ def _same(given: Iterable[Scalar], wanted: Iterable[Scalar]) -> bool:
 def equal(a: Scalar, b: Scalar) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b or folded(plain(a)) == folded(plain(b))
-    if not (isinstance(a, str) and isinstance(b, str)) and (x := _number(a)) is not None and (y := _number(b)) is not None:
+    if not (isinstance(a, str) and isinstance(b, str)) and (x := as_number(a)) is not None and (y := as_number(b)) is not None:
         return abs(x - y) < CENT
     return canonical(plain(a)) == canonical(plain(b))
 
 
-def _number(value: Scalar) -> float | None:
+def as_number(value: Scalar) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -359,5 +359,5 @@ def _number(value: Scalar) -> float | None:
 
 def _only_number(side: Yield) -> float | None:
     if isinstance(side, Values) and side.mode == "one" and side.values and not isinstance(side.values[0], str):
-        return _number(side.values[0])
+        return as_number(side.values[0])
     return None

@@ -30,10 +30,8 @@ def by_words(act: Act) -> Facts:
         return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
     if all(each.shown == "own" for each in shown):
         return Facts(basis="none", reason="Nothing in it is shown to be what you asked for.", provenance=shown)
-    key = _key(act, act.given)
     if any(
-        made.tool == act.manifest.name and isinstance(made.arguments, dict) and _key(act, made.arguments) == key
-        for made in act.situation.made
+        made.tool == act.manifest.name and isinstance(made.arguments, dict) and _is_same(act, made.arguments) for made in act.situation.made
     ):
         return Facts(basis="none", reason="The same was done in this turn already.", provenance=shown)
     return Facts(basis="words", by="words", provenance=shown)
@@ -57,9 +55,23 @@ def _stored(act: Act, name: str) -> Provenance:
     return told
 
 
-def _key(act: Act, arguments: dict[str, JsonValue]) -> tuple[str, ...]:
-    """What makes two calls the same act: whom and what they reach."""
-    return tuple(sorted(folded(text) for name, value in arguments.items() if act.role(name) not in SAFE for text in flat(value)))
+def _is_same(act: Act, before: dict[str, JsonValue]) -> bool:
+    """Do both reach the same with the same amounts? An amount may be off by less than a cent, so two of them by less than two."""
+    now, then = _amounts(act, act.given), _amounts(act, before)
+    is_much_the_same = len(now) == len(then) and all(abs(a - b) < 2 * licence.CENT for a, b in zip(now, then, strict=True))
+    return is_much_the_same and _reached(act, act.given) == _reached(act, before)
+
+
+def _amounts(act: Act, arguments: dict[str, JsonValue]) -> list[float]:
+    texts = [text for name, value in arguments.items() if act.role(name) is ArgumentRole.AMOUNT for text in flat(value)]
+    return sorted(number for text in texts if (number := licence.as_number(text)) is not None)
+
+
+def _reached(act: Act, arguments: dict[str, JsonValue]) -> frozenset[str]:
+    """Whom and what a call reaches, under one name each; of a call that names neither, all that is not free text."""
+    roles = [(act.role(name), text) for name, value in arguments.items() for text in flat(value)]
+    reached = frozenset(canonical(text) for role, text in roles if role in (ArgumentRole.DESTINATION, ArgumentRole.TARGET))
+    return reached or frozenset(folded(text) for role, text in roles if role not in SAFE and role is not ArgumentRole.AMOUNT)
 
 
 def _shown(act: Act, name: str) -> Provenance:
