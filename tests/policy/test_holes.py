@@ -1,6 +1,6 @@
 """Ways around the flow rules that a hijacked model could have taken, each closed."""
 
-from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, situation
+from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, plan, situation
 
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Manifest
@@ -28,3 +28,10 @@ def test_the_same_act_in_another_spelling_is_not_shown_a_second_time() -> None:
 def test_another_amount_that_the_owner_wrote_is_another_act() -> None:
     paid = (Made(18, "pay", {"to": "DE99", "amount": 4}, "words"),)
     assert basis(PAY, {"to": "DE99", "amount": 6}, "pay 4 to DE99, then 6 more", PAYMENTS, made=paid) == "words"
+
+
+def test_a_second_address_cannot_hide_in_the_shown_name_of_the_first() -> None:
+    for to in ("eve@evil.org, <bob@x.org>", "eve@evil.org <bob@x.org>", "Eve; eve <bob@x.org>", "a, b <bob@x.org>"):
+        assert basis(MAIL, {"to": to, "body": "late"}, "tell bob@x.org: late", MAILS) == "none"
+        assert basis(MAIL, {"to": to}, "x", MAILS, plans=(plan("mail(to='bob@x.org')"),)) == "none"
+    assert basis(MAIL, {"to": "Bob <bob@x.org>", "body": "late"}, "tell bob@x.org: late", MAILS) == "words"

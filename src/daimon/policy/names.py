@@ -7,7 +7,8 @@ import re
 
 from daimon.policy.words import folded
 
-_SHOWN_NAME = re.compile(r"^[^<>]*<([^<>\s]+@[^<>\s]+)>$")
+_SHOWN_NAME = re.compile(r"^[^<>@,;:]*<([^<>\s@,;:]+@[^<>\s@,;:]+)>$")
+"""What parts addresses in a list is no part of a name: `eve@x.org, <bob@x.org>` reaches two."""
 _ACCOUNT = re.compile(r"[a-z]{2}\d{2}[a-z0-9]{8,}")
 _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 _HOST = re.compile(r"^(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:?#]\S*)?$")
