@@ -5,6 +5,7 @@ from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, plan, situation
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Manifest
 from daimon.policy.flow import weigh
+from daimon.policy.licence import equal
 
 REFUND = "Please refund GB29NWBK for what they have sent me"
 
@@ -35,3 +36,21 @@ def test_a_second_address_cannot_hide_in_the_shown_name_of_the_first() -> None:
         assert basis(MAIL, {"to": to, "body": "late"}, "tell bob@x.org: late", MAILS) == "none"
         assert basis(MAIL, {"to": to}, "x", MAILS, plans=(plan("mail(to='bob@x.org')"),)) == "none"
     assert basis(MAIL, {"to": "Bob <bob@x.org>", "body": "late"}, "tell bob@x.org: late", MAILS) == "words"
+
+
+def test_letters_that_only_casefolding_joins_make_two_addresses() -> None:
+    assert basis(MAIL, {"to": "info@straße.de", "body": "hi"}, "write to info@strasse.de: hi", MAILS) == "none"
+    assert basis(MAIL, {"to": "info@straße.de"}, "x", MAILS, plans=(plan("mail(to='info@strasse.de')"),)) == "none"
+    assert basis(MAIL, {"to": "INFO@Strasse.de", "body": "hi"}, "write to info@strasse.de: hi", MAILS) == "words"
+
+
+def test_long_numbers_are_told_apart_to_the_last_digit() -> None:
+    assert not equal(10000000000000001, "10000000000000000")
+    assert not equal(10000000000000001, 10000000000000000)
+    assert equal(7, 7.0)
+    assert equal("33.33", 100 / 3)
+
+
+def test_a_small_amount_is_not_rounded_up_to_a_larger_one() -> None:
+    assert not equal(0.0059, 0.001)
+    assert not equal(0.004, 0)

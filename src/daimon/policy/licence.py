@@ -30,6 +30,8 @@ MOST_ALTERNATIVES = 2_000
 NAMED_LENGTH = 3
 _URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
 CENT = 0.005
+EXACT = 2.0**53
+"""From here on two whole numbers can be one float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,8 +346,13 @@ def equal(a: Scalar, b: Scalar) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b or folded(plain(a)) == folded(plain(b))
     if not (isinstance(a, str) and isinstance(b, str)) and (x := as_number(a)) is not None and (y := as_number(b)) is not None:
-        return abs(x - y) < CENT
+        return _is_near(x, y) if max(abs(x), abs(y)) < EXACT else plain(a) == plain(b)
     return canonical(plain(a)) == canonical(plain(b))
+
+
+def _is_near(x: float, y: float) -> bool:
+    """To the cent; of what is less than a cent or two, to the hundredth part."""
+    return x == y or abs(x - y) < min(CENT, 0.02 * min(abs(x), abs(y)))
 
 
 def as_number(value: Scalar) -> float | None:

@@ -24,8 +24,8 @@ SHORTEST = 3
 
 @lru_cache(256)
 def folded(text: str) -> str:
-    """Small letters, one kind of space, no tricks of Unicode."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Small letters, one kind of space, no tricks of Unicode. Not casefolded: that makes one of straße.de and strasse.de."""
+    return " ".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
 @lru_cache(256)
