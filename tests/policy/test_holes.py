@@ -1,9 +1,9 @@
 """Ways around the flow rules that a hijacked model could have taken, each closed."""
 
-from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, plan, situation
+from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, T, W, manifest, plan, situation
 
 from daimon.abi.judgement import Made
-from daimon.abi.tool import Manifest
+from daimon.abi.tool import Capability, Manifest
 from daimon.policy.flow import weigh
 from daimon.policy.licence import equal
 
@@ -54,3 +54,16 @@ def test_long_numbers_are_told_apart_to_the_last_digit() -> None:
 def test_a_small_amount_is_not_rounded_up_to_a_larger_one() -> None:
     assert not equal(0.0059, 0.001)
     assert not equal(0.004, 0)
+
+
+def test_a_planned_argument_that_narrows_the_call_cannot_be_left_out() -> None:
+    purge = manifest("purge", Capability.DELETES, folder=T, before=W)
+    planned = plan("purge(folder='spam', before='2020-01-01')")
+    for less in ({}, {"folder": "spam"}, {"before": "2020-01-01"}, {"folder": "spam", "before": ""}, {"folder": [], "before": "2020-01-01"}):
+        assert basis(purge, less, "x", MAILS, plans=(planned,)) == "none"
+    assert basis(purge, {"folder": "spam", "before": "2020-01-01"}, "x", MAILS, plans=(planned,)) == "plan"
+
+
+def test_planned_text_and_what_was_planned_as_nothing_may_be_left_out() -> None:
+    planned = plan("mail(to='bob@x.org', cc=[], subject='News', body=own(), attach=None)", reads=("mails()",))
+    assert basis(MAIL, {"to": "bob@x.org", "body": "hello"}, "x", MAILS, plans=(planned,)) == "plan"
