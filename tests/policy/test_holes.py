@@ -67,3 +67,11 @@ def test_a_planned_argument_that_narrows_the_call_cannot_be_left_out() -> None:
 def test_planned_text_and_what_was_planned_as_nothing_may_be_left_out() -> None:
     planned = plan("mail(to='bob@x.org', cc=[], subject='News', body=own(), attach=None)", reads=("mails()",))
     assert basis(MAIL, {"to": "bob@x.org", "body": "hello"}, "x", MAILS, plans=(planned,)) == "plan"
+
+
+def test_active_text_is_known_as_such_whatever_else_is_wrong_with_the_call() -> None:
+    """A grant does not cover it, with a plan or without."""
+    told = {"to": "bob@x.org", "body": "see www.evil.com"}
+    for plans in ((), (plan("mail(to='amy@x.org', body=own())"),), (plan("pay(to='DE99')"),)):
+        assert weigh(MAIL, told, situation("read my mail", MAILS, plans=plans)).is_active  # type: ignore[arg-type]
+        assert not weigh(MAIL, told | {"body": "hello"}, situation("read my mail", MAILS, plans=plans)).is_active  # type: ignore[arg-type]

@@ -22,11 +22,14 @@ from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence
 from daimon.policy.act import Act, is_private, taken_apart
+from daimon.policy.content import active
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_store, by_words
 from daimon.policy.words import says
+
+FREE_TEXT = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:
@@ -35,11 +38,13 @@ def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situat
     is_planning = Capability.PLANS in manifest.capabilities
     if not (manifest.is_consequential or is_fetch or is_planning):
         return Facts(basis="harmless", by="harmless")
+    facts = _weigh(act, is_fetch, is_planning)
     return replace(
-        _weigh(act, is_fetch, is_planning),
+        facts,
         destinations=tuple(sorted({canonical(text) for text in act.audience})),
         targets=tuple(sorted({canonical(text) for text in act.texts(ArgumentRole.TARGET)})),
         drawn=tuple(sorted({seen.tool for seen in situation.seen if is_private(seen)})),
+        is_active=facts.is_active or (facts.basis in ("none", "off_plan") and _is_active(act)),
     )
 
 
@@ -56,6 +61,12 @@ def _weigh(act: Act, is_fetch: bool, is_planning: bool) -> Facts:
     if situation.plans:
         return by_plan(act)
     return by_words(act)
+
+
+def _is_active(act: Act) -> bool:
+    """Whatever else is wrong with it: no grant covers what acts in its text and is not the owner's."""
+    free = (text for role in FREE_TEXT for text in act.texts(role))
+    return any(active(text, [act.situation.said]) for text in free)
 
 
 def _clean(act: Act, is_aside: bool) -> Facts:
