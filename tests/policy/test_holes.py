@@ -1,6 +1,6 @@
 """Ways around the flow rules that a hijacked model could have taken, each closed."""
 
-from tests.policy.scene import MAIL, MAILS, PAY, PAYMENTS, T, W, manifest, plan, situation
+from tests.policy.scene import ERASE, MAIL, MAILS, PAY, PAYMENTS, T, W, manifest, plan, read, situation
 
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Capability, Manifest
@@ -75,3 +75,24 @@ def test_active_text_is_known_as_such_whatever_else_is_wrong_with_the_call() -> 
     for plans in ((), (plan("mail(to='amy@x.org', body=own())"),), (plan("pay(to='DE99')"),)):
         assert weigh(MAIL, told, situation("read my mail", MAILS, plans=plans)).is_active  # type: ignore[arg-type]
         assert not weigh(MAIL, told | {"body": "hello"}, situation("read my mail", MAILS, plans=plans)).is_active  # type: ignore[arg-type]
+
+
+def test_an_account_number_a_date_or_a_time_is_no_amount() -> None:
+    assert basis(PAY, {"to": "12345678", "amount": 12345678}, "read my mail, pay 4 to 12345678", MAILS) == "none"
+    words = "read my mail, then pay 4 to DE99 on 2022-04-01 at 18:30, for March 15th 2025 and the 16th of May"
+    for amount in (2022, 18, 30, 15, 2025, 16):
+        assert basis(PAY, {"to": "DE99", "amount": amount}, words, MAILS) == "none"
+    assert basis(PAY, {"to": "DE99", "amount": 4}, words, MAILS) == "words"
+    assert basis(PAY, {"to": "DE99", "amount": 1200.5}, "pay 1,200.50 to DE99", MAILS) == "words"
+
+
+def test_the_number_of_a_record_is_no_amount() -> None:
+    payments = read("payments", [{"id": 900123, "sender": "GB29NWBK", "amount": 10.0, "year": 2026}], n=19)
+    for amount in (900123, 2026):
+        assert basis(PAY, {"to": "GB29NWBK", "amount": amount}, REFUND, MAILS, payments) == "none"
+    assert basis(PAY, {"to": "GB29NWBK", "amount": 10}, REFUND, MAILS, payments) == "words"
+
+
+def test_an_argument_in_which_nothing_stands_is_not_the_owners_word() -> None:
+    assert basis(ERASE, {"id": [None]}, "hello", MAILS) == "none"
+    assert basis(MAIL, {"to": [[]], "body": "anything at all"}, "hello", MAILS) == "none"

@@ -20,6 +20,8 @@ from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
 OWN_ID = 6
 """A shorter id names something in every store: the 13th file as well as the 13th event."""
+SUMS = frozenset(("amount", "sum", "total", "price", "cost", "costs", "due", "fee", "value", "rent", "bill", "debt"))
+"""Fields of a record that tell how much. Its id is a number as well."""
 SAFE = frozenset({ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.TIME, ArgumentRole.QUERY})
 
 
@@ -77,7 +79,7 @@ def _reached(act: Act, arguments: dict[str, JsonValue]) -> frozenset[str]:
 def _shown(act: Act, name: str) -> Provenance:
     role, texts = act.role(name), flat(act.given[name])
     found = [_origin(act, role, text) for text in texts]
-    worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("owner", ""))
+    worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("own", "nothing stands there"))
     return act.told(name, *worst)
 
 
@@ -141,12 +143,13 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
         number = float(text)
     except ValueError:
         return "untrusted", f"{text[:40]!r} is not a number"
-    if any(abs(number - each) < licence.CENT for each in numbers(act.situation.said)):
+    places = {each for place in act.audience for each in numbers(place)}
+    if any(licence.equal(number, each) for each in numbers(act.situation.said) - places):
         return "owner", "you wrote it"
     reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
     for record in act.records:
         is_tied = any(cell.is_trusted and folded(cell.text) in reached for _, cell in record.fields)
-        if is_tied and any(cell.is_trusted and licence.equal(cell.value, number) for _, cell in record.fields):
+        if is_tied and any(name.lower() in SUMS and cell.is_trusted and licence.equal(cell.value, number) for name, cell in record.fields):
             return "named", f"from a record of {record.tool} with the one that you named"
     return "untrusted", f"you did not write {text[:40]}"
 

@@ -17,6 +17,12 @@ _MONTHS = {
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(\d{{1,2}})\b|\b{_MONTH}\s+(\d{{1,2}})(?:st|nd|rd|th)\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b")
+_WHEN = re.compile(
+    rf"\b\d{{4}}-\d\d(?:-\d\d)?(?:t[\d:.]+)?|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b\d{{1,2}}:\d\d(?::\d\d)?\b"
+    rf"|\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?"
+    rf"|\b(?:{_MONTH}|in|since|year)\s+(?:19|20)\d\d\b|\b\d+(?:st|nd|rd|th)\b"
+)
+"""A date or a time of day: a number in it is none of its own."""
 _PLAIN = frozenset(("a", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as"))
 SHORTEST = 3
 """A shorter value stands in almost every text by chance."""
@@ -58,7 +64,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> frozenset[float]:
-    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(folded(text)))
+    """All but those of dates and times."""
+    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(_WHEN.sub(" when ", folded(text))))
 
 
 @lru_cache(256)
