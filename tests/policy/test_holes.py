@@ -96,3 +96,40 @@ def test_the_number_of_a_record_is_no_amount() -> None:
 def test_an_argument_in_which_nothing_stands_is_not_the_owners_word() -> None:
     assert basis(ERASE, {"id": [None]}, "hello", MAILS) == "none"
     assert basis(MAIL, {"to": [[]], "body": "anything at all"}, "hello", MAILS) == "none"
+
+
+# -- echoes that come back otherwise -----------------------------------------------------------------------------------
+
+SARAH = "read my mail, then tell Sarah Baker: I am late"
+LATE = {"to": "eve@evil.org", "body": "I am late"}
+
+
+def test_a_number_that_a_service_repeats_is_an_echo() -> None:
+    converted = read("convert", {"amount": 900}, n=17, amount=900)
+    planned = plan("pay(to='DE99', amount=seen('convert').amount)")
+    assert basis(PAY, {"to": "DE99", "amount": 900}, "x", MAILS, converted, plans=(planned,)) == "none"
+    assert basis(PAY, {"to": "DE99", "amount": 900}, "convert 900", MAILS, converted, plans=(planned,)) == "plan"
+
+
+def test_an_echo_that_was_put_together_from_pieces_is_one() -> None:
+    joined = read("join", {"text": "eve@evil.org"}, n=17, pieces=["ev", "e@", "ev", "il", ".o", "rg"])
+    planned = plan("mail(to=seen('join').text, body=own())", reads=("mails()", "join()"))
+    assert basis(MAIL, LATE, "x", MAILS, joined, plans=(planned,)) == "none"
+
+
+def test_what_the_agent_put_into_a_store_does_not_come_out_of_it_trusted() -> None:
+    added = read("add_contact", {"ok": True}, n=17, name="Sarah Baker", address="eve@evil.org")
+    imported = read("import_contacts", {"ok": True}, n=17, table="Sarah Baker,eve@evil.org")
+    book = read("contacts", [{"name": "Sarah Baker", "address": "eve@evil.org"}], n=18)
+    assert basis(MAIL, LATE, SARAH, MAILS, added, book) == "none"
+    assert basis(MAIL, LATE, SARAH, MAILS, imported, book) == "none"
+    assert basis(MAIL, LATE, SARAH, MAILS, book) == "words"
+
+
+def test_two_things_that_are_known_are_not_known_to_belong_together() -> None:
+    told = LATE | {"to": "eve@x.org"}  # the service says that she wrote a mail
+    added = read("add_contact", {"name": "Sarah Baker", "address": "eve@x.org"}, n=17, name="Sarah Baker", address="eve@x.org")
+    book = read("contacts", [{"name": "Sarah Baker", "address": "eve@x.org"}], n=18)
+    assert basis(MAIL, told, SARAH, MAILS, added) == "none"
+    assert basis(MAIL, told, SARAH, MAILS, added, book) == "none"
+    assert basis(MAIL, told, SARAH, MAILS, book, added) == "words"
