@@ -1,9 +1,13 @@
 """Ways around the flow rules that a hijacked model could have taken, each closed."""
 
+import time
+
+import pytest
 from tests.policy.scene import ERASE, MAIL, MAILS, PAY, PAYMENTS, T, W, manifest, plan, read, situation
 
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Capability, Manifest
+from daimon.policy.content import active
 from daimon.policy.flow import weigh
 from daimon.policy.licence import equal
 
@@ -133,3 +137,23 @@ def test_two_things_that_are_known_are_not_known_to_belong_together() -> None:
     assert basis(MAIL, told, SARAH, MAILS, added) == "none"
     assert basis(MAIL, told, SARAH, MAILS, added, book) == "none"
     assert basis(MAIL, told, SARAH, MAILS, book, added) == "words"
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a-", "a.", "1.", "%", "%aa", " ", "x ", " [", "x dot ", "w .", "&", "aA", "a-B", "@", "one ", "/aB", "é", "1 ", "de12 "]
+)
+def test_no_text_makes_the_gate_think_for_long(piece: str) -> None:
+    began = time.process_time()
+    active(piece * (20_000 // len(piece)), ["hello"])
+    assert time.process_time() - began < 1.0
+
+
+def test_text_that_is_too_long_to_be_looked_through_is_not_looked_through() -> None:
+    planned = plan("mail(to='bob@x.org', body=own())", reads=("mails()",))
+    for plans in ((), (planned,)):
+        began = time.process_time()
+        assert basis(MAIL, {"to": "bob@x.org", "body": "a." * 400_000}, "write to bob@x.org", MAILS, plans=plans) == "none"
+        assert time.process_time() - began < 1.0

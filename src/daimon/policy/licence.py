@@ -28,7 +28,7 @@ from daimon.policy.words import folded
 
 MOST_ALTERNATIVES = 2_000
 NAMED_LENGTH = 3
-_URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
+_URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
 CENT = 0.005
 EXACT = 2.0**53
 """From here on two whole numbers can be one float."""

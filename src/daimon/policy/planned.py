@@ -97,10 +97,12 @@ def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provena
     for seen in (*act.situation.before, *act.situation.seen):
         if is_private(seen) and not licence.drawn(seen, plan.draws) and not may_read(seen, act.audience):
             return f"Its text could carry what {seen.tool} returned, and the plan did not say so.", False
+    if much := _too_much(act, free):
+        return much
     known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]
     if found := next((found for text in free if (found := active(text, known))), ""):
         return f"Its text holds {found[:80]!r}, which comes neither from you nor from a trusted field.", True
-    return _too_much(act, free)
+    return None
 
 
 def _too_much(act: Act, free: list[str]) -> tuple[str, bool] | None:

@@ -44,8 +44,10 @@ def says(text: str, value: str) -> bool:
     sought = folded(value)
     if len(sought) < SHORTEST:
         return quotes(text, value)
+    if len(sought) > len(whole := _one_line(text)):
+        return False
     # What follows may be a full stop, even one without a space behind it if a capital letter begins the next sentence.
-    return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", _one_line(text)) is not None
+    return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", whole) is not None
 
 
 def quotes(text: str, value: str) -> bool:
