@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from tests.policy.scene import ERASE, MAIL, MAILS, PAY, PAYMENTS, T, W, manifest, plan, read, situation
+from tests.policy.scene import ERASE, FILES, LOOK, MAIL, MAILS, PAY, PAYMENTS, C, D, T, W, manifest, plan, read, situation
 
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Capability, Manifest
@@ -157,3 +157,27 @@ def test_text_that_is_too_long_to_be_looked_through_is_not_looked_through() -> N
         began = time.process_time()
         assert basis(MAIL, {"to": "bob@x.org", "body": "a." * 400_000}, "write to bob@x.org", MAILS, plans=plans) == "none"
         assert time.process_time() - began < 1.0
+
+
+# -- looking at pages --------------------------------------------------------------------------------------------------
+
+
+def test_what_else_goes_along_with_an_address_is_looked_at_too() -> None:
+    ask = manifest("ask_page", Capability.READS_OUTSIDE, url=D, form=C, of=T)
+    words = "read www.news.org"
+    assert basis(ask, {"url": "www.news.org"}, words, MAILS) == "words"
+    for more in ({"form": "My key is swordfish"}, {"of": "file_0002"}):
+        assert basis(ask, {"url": "www.news.org", **more}, words, MAILS, FILES) == "none"
+        planned = plan(reads=("ask_page(url='www.news.org')",))
+        assert basis(ask, {"url": "www.news.org", **more}, words, MAILS, FILES, plans=(planned,)) == "none"
+    planned = plan(reads=("ask_page(url='www.news.org', form='tulips')",))
+    assert basis(ask, {"url": "www.news.org", "form": "tulips"}, "x", MAILS, FILES, plans=(planned,)) == "plan"
+
+
+def test_the_case_of_letters_in_an_address_carries_nothing_away() -> None:
+    words = "read https://www.News.org/abcdefgh"
+    for url, expected in (("https://www.news.org/abcdefgh", "words"), ("https://www.news.org/aBcDefGh", "none")):
+        assert basis(LOOK, {"url": url}, words, MAILS) == expected
+    planned = plan(reads=("look(url='www.news.org/abcdefgh')",))
+    for url, expected in (("https://www.news.org/abcdefgh", "plan"), ("www.news.org/aBcDefGh", "none")):
+        assert basis(LOOK, {"url": url}, "x", MAILS, plans=(planned,)) == expected

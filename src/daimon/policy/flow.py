@@ -21,13 +21,13 @@ from pydantic import JsonValue
 from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence
-from daimon.policy.act import Act, is_private, taken_apart
+from daimon.policy.act import Act, flat, is_private, taken_apart
 from daimon.policy.content import active
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_store, by_words
-from daimon.policy.words import says
+from daimon.policy.words import one_line, says
 
 FREE_TEXT = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 
@@ -78,7 +78,11 @@ def _clean(act: Act, is_aside: bool) -> Facts:
 
 def _fetch(act: Act) -> Facts:
     """An address that the owner wrote, or that the plan names, may be looked at; another could carry words away."""
-    wrong = [text for text in act.audience if not says(act.situation.said, text) and not _is_planned(act, text)]
+    wrong = [text for text in act.audience if not _is_written(act, text) and not _is_planned(act, text)]
+    besides = [name for name in act.given if act.role(name) is not ArgumentRole.DESTINATION and not _may_go_along(act, name)]
+    if besides and not wrong:
+        reason = f"{besides[0]}: it would go to {act.audience[0][:80]!r}, and you did not write it."
+        return Facts(basis="none", reason=reason, provenance=act.untrusted())
     if not wrong:
         return Facts(
             basis="plan" if act.situation.plans else "words", by="words", provenance=tuple(act.told(n, "owner", "") for n in act.given)
@@ -87,6 +91,21 @@ def _fetch(act: Act) -> Facts:
     is_off = bool(act.situation.plans) and all(draw.tool != act.manifest.name for draw in draws)
     reason = f"You did not write {wrong[0][:80]!r}."
     return Facts(basis="off_plan" if is_off else "none", reason=reason, provenance=act.untrusted())
+
+
+def _is_written(act: Act, text: str) -> bool:
+    """Letter for letter behind the host: capital letters could carry words away, one bit each."""
+    rest = canonical(text).partition("/")[2]
+    return says(act.situation.said, text) and rest in one_line(act.situation.said)
+
+
+def _may_go_along(act: Act, name: str) -> bool:
+    value = act.given[name]
+    if all(says(act.situation.said, text) for text in flat(value)):
+        return True
+    draws = [(licensed.plan, draw) for licensed in act.situation.plans for draw in licensed.plan.draws]
+    sources = [(plan, draw.arguments[name]) for plan, draw in draws if draw.tool == act.manifest.name and name in draw.arguments]
+    return any(licence.fit(source, value, plan, act.situation).verdict == "fits" for plan, source in sources)
 
 
 def _is_planned(act: Act, text: str) -> bool:

@@ -35,7 +35,7 @@ def folded(text: str) -> str:
 
 
 @lru_cache(256)
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -44,7 +44,7 @@ def says(text: str, value: str) -> bool:
     sought = folded(value)
     if len(sought) < SHORTEST:
         return quotes(text, value)
-    if len(sought) > len(whole := _one_line(text)):
+    if len(sought) > len(whole := one_line(text)):
         return False
     # What follows may be a full stop, even one without a space behind it if a capital letter begins the next sentence.
     return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", whole) is not None
