@@ -15,7 +15,7 @@ from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
 from daimon.policy.records import Record, readings
-from daimon.policy.words import SHORTEST, dates, folded, numbers, quotes, says
+from daimon.policy.words import SHORTEST, dates, folded, names, numbers, quotes, says
 
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
 OWN_ID = 6
@@ -135,7 +135,7 @@ def _tellable(act: Act) -> list[str]:
 
 def _is_named(act: Act, record: Record) -> bool:
     said = act.situation.said
-    return any(cell.is_trusted and len(cell.text) > SHORTEST and says(said, cell.text) for _, cell in record.fields)
+    return any(cell.is_trusted and len(cell.text) > SHORTEST and names(said, cell.text) for _, cell in record.fields)
 
 
 def _amount(act: Act, text: str) -> tuple[Shown, str]:
@@ -169,7 +169,7 @@ def _named(act: Act, text: str) -> tuple[Shown, str]:
         return "untrusted", f"you did not name {text[:80]!r}"
     for record in _holders(act, text):
         for field, cell in record.fields:
-            if len(cell.text) > SHORTEST and folded(cell.text) != folded(text) and says(act.situation.said, cell.text):
+            if len(cell.text) > SHORTEST and folded(cell.text) != folded(text) and names(act.situation.said, cell.text):
                 same = {r.fields for r in act.records if any(folded(c.text) == folded(cell.text) for c in r.of(field))}
                 if len(same) == 1:
                     return "named", f"you named {cell.text[:60]!r}"
@@ -183,10 +183,10 @@ def _destination(act: Act, text: str) -> tuple[Shown, str]:
         return "owner", "you wrote it"
     listed = [record for record in _holders(act, text) if all(cell.is_trusted for _, cell in record.fields)]
     for record in listed:
-        names = [cell.text for _, cell in record.fields if FULL_NAME.fullmatch(cell.text) and says(said, cell.text)]
-        others = {r.fields for r in act.records if any(folded(cell.text) == folded(name) for name in names for _, cell in r.fields)}
-        if names and len(others) == 1:
-            return "store", f"{record.tool} has it for {names[0][:60]}"
+        people = [cell.text for _, cell in record.fields if FULL_NAME.fullmatch(cell.text) and says(said, cell.text)]
+        others = {r.fields for r in act.records if any(folded(cell.text) == folded(name) for name in people for _, cell in r.fields)}
+        if people and len(others) == 1:
+            return "store", f"{record.tool} has it for {people[0][:60]}"
     return "untrusted", f"you did not write {text[:80]!r}"
 
 

@@ -50,6 +50,15 @@ def says(text: str, value: str) -> bool:
     return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", whole) is not None
 
 
+def names(text: str, value: str) -> bool:
+    """Is the value a name in the text? A plain word is one only in quotes, or with a capital letter where no sentence begins."""
+    if not says(text, value):
+        return False
+    if not folded(value).isalpha() or quotes(text, value):
+        return True
+    return any(found[0].isupper() for found in re.findall(rf"(?<=[\w,'’)] )(?i:{re.escape(folded(value))})(?!\w)", one_line(text)))
+
+
 def quotes(text: str, value: str) -> bool:
     """Does the value stand in the text between quotation marks?"""
     sought = folded(value)
