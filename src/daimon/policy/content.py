@@ -30,7 +30,7 @@ _KINDS = (
     re.compile(r"(?<!\w)\+?(?:\d[ ().,/-]{0,2}){7,}(?!\w)"),
     re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b"),
     re.compile(r"\b(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{6,}\b"),
-    re.compile(r"\b(?:[^\W_]\b[\s.,_-]{1,3}){5,}"),
+    re.compile(r"\b(?:[^\W_]\b[\W_]{1,3}){5,}"),
     re.compile(r"\b(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|null|oh)\b[\s,.-]*){4,}"),
     re.compile(r"[a-z0-9+/=_]{26,}|(?<![\w-])[^\W_]{26,}"),
     re.compile(r"[%&\\]\S{0,20}?[0-9a-f]{2}\S{0,20}?[%&\\]\S*"),
@@ -85,10 +85,10 @@ def covers(known: Iterable[str], text: str) -> str:
     """The first word of the text that stands in none of the known texts; empty if all do."""
     have = " ".join(folded(each) for each in known)
     word: str
-    for word in re.findall(r"[^\W_]+", folded(text)):
-        if len(word) > 1 and re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", have) is None and word not in _GLUE:
+    for word in re.findall(r"(?<!['’])[^\W_]+|(?<=['’])[^\W_]{2,}", folded(text)):  # the s of it's is no word
+        if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", have) is None and word not in _GLUE:
             return word
     return ""
 
 
-_GLUE = frozenset(("a", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as", "be", "it"))
+_GLUE = frozenset(("a", "i", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as", "be", "it"))
