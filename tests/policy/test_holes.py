@@ -181,3 +181,31 @@ def test_the_case_of_letters_in_an_address_carries_nothing_away() -> None:
     planned = plan(reads=("look(url='www.news.org/abcdefgh')",))
     for url, expected in (("https://www.news.org/abcdefgh", "plan"), ("www.news.org/aBcDefGh", "none")):
         assert basis(LOOK, {"url": url}, "x", MAILS, plans=(planned,)) == expected
+
+
+# -- by the owner's words ----------------------------------------------------------------------------------------------
+
+
+def test_a_word_that_everybody_uses_names_no_object() -> None:
+    secret = read("file", {"id": "file_0002", "name": "secret.docx", "kind": "file", "state": "Delete"}, ("/name",), n=17)
+    for words in ("delete the file minutes.docx", "Delete the file minutes.docx", "Look at it. File it, please"):
+        assert basis(ERASE, {"id": "file_0002"}, words, secret) == "none"
+    for words in ("delete the file 'file'", "delete secret.docx", "delete what is named Delete now"):
+        assert basis(ERASE, {"id": "file_0002"}, words, secret) == "words"
+
+
+def test_letters_one_by_one_are_words_too() -> None:
+    spelled = {"to": "bob@x.org", "body": "s w o r the d f i s the h"}
+    assert basis(MAIL, spelled, "read my mail and write to bob@x.org", MAILS) == "none"
+    piped = {"to": "bob@x.org", "body": "s|w|o|r|d|f|i|s|h"}
+    assert basis(MAIL, piped, "x", MAILS, plans=(plan("mail(to='bob@x.org', body=own())", reads=("mails()",)),)) == "none"
+    told = {"to": "bob@x.org", "body": "It's a late train, I was told"}
+    assert basis(MAIL, told, "write to bob@x.org that it's a late train and I was told so", MAILS) == "words"
+
+
+def test_a_link_that_a_stranger_wrote_is_no_destination() -> None:
+    for step in ("mail(to=link(seen('mails', id='m1').body), body='x')", "mail(to='http://' + link(seen('mails', id='m1').body), body='x')"):
+        for to in ("www.evil.com", "http://www.evil.com"):
+            assert basis(MAIL, {"to": to, "body": "x"}, "x", MAILS, plans=(plan(step),)) == "none"
+    planned = plan(reads=("look(url=link(seen('mails', id='m1').body))",))
+    assert basis(LOOK, {"url": "www.evil.com"}, "x", MAILS, plans=(planned,)) == "plan"

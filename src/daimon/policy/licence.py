@@ -258,6 +258,28 @@ def _link(of: Source, plan: Plan, situation: Situation) -> Yield:
     return Values(tuple(found), "one", "a link") if len(found) == 1 else Unknown(f"{len(found)} links stand there")
 
 
+def has_link(source: str) -> bool:
+    """Does it yield a web address that anybody may have written?"""
+    try:
+        return _has_link(parse(source))
+    except BadInput:
+        return False
+
+
+def _has_link(source: Source) -> bool:
+    match source:
+        case Pick(how="link"):
+            return True
+        case Pick(of=of) | FieldOf(of=of):
+            return _has_link(of)
+        case Sum(left=left, right=right):
+            return _has_link(left) or _has_link(right)
+        case Series(items=items):
+            return any(map(_has_link, items))
+        case _:
+            return False
+
+
 def _sum(source: Sum, plan: Plan, situation: Situation) -> Yield:
     left, right = (_value(evaluate(side, plan, situation)) for side in (source.left, source.right))
     if isinstance(left, Unknown) or isinstance(right, Unknown):

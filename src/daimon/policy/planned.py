@@ -61,6 +61,8 @@ def _planned(act: Act, name: str, step: Planned, licensed: Licensed) -> Provenan
     source = step.sources.get(name)
     if source is None:
         return act.told(name, "untrusted", "the plan has no such argument")
+    if act.role(name) is not ArgumentRole.CONTENT and licence.has_link(source):
+        return act.told(name, "unknown", f"a link that others wrote is no {act.role(name)}")
     fit = licence.fit(source, act.given[name], licensed.plan, act.situation)
     match fit.verdict:
         case "fits":
