@@ -3,7 +3,9 @@
 import time
 
 import pytest
-from tests.policy.scene import ERASE, FILES, LOOK, MAIL, MAILS, PAY, PAYMENTS, C, D, T, W, manifest, plan, read, situation
+from tests.policy.scene import (
+    ERASE, FILES, LOOK, MAIL, MAILS, PAGE, PAY, PAYMENTS, C, D, T, W, manifest, plan, read, situation,
+)  # fmt: skip
 
 from daimon.abi.judgement import Made
 from daimon.abi.tool import Capability, Manifest
@@ -209,3 +211,19 @@ def test_a_link_that_a_stranger_wrote_is_no_destination() -> None:
             assert basis(MAIL, {"to": to, "body": "x"}, "x", MAILS, plans=(plan(step),)) == "none"
     planned = plan(reads=("look(url=link(seen('mails', id='m1').body))",))
     assert basis(LOOK, {"url": "www.evil.com"}, "x", MAILS, plans=(planned,)) == "plan"
+
+
+# -- by plan -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_read_that_a_stranger_narrowed_does_not_choose_a_record_by_a_strangers_words() -> None:
+    forged = [{"id": "m3", "sender": "eve@evil.org", "subject": "Minutes", "body": ""}]
+    planned = plan("mail(to=seen('search', subject='Minutes').sender, body='Here.')")
+    told = {"to": "eve@evil.org", "body": "Here."}
+    words = "answer the mail 'Minutes'"
+    for steered in ({"query": "from eve"}, {"page": 7}):
+        assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **steered), plans=(planned,)) == "none"  # type: ignore[arg-type]
+    for honest in ({}, {"query": "minutes"}):
+        assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **honest), plans=(planned,)) == "plan"  # type: ignore[arg-type]
+    first = read("search", forged, ("/*/subject",), n=9, page=7)
+    assert basis(MAIL, told, words, first, PAGE, plans=(planned,)) == "plan"

@@ -23,7 +23,7 @@ from daimon.abi.plan import Draw, Plan
 from daimon.abi.source import AskOwner, Const, FieldOf, Like, Own, Pick, Records, Series, Source, Sum, parse
 from daimon.policy.content import undisguised
 from daimon.policy.names import canonical
-from daimon.policy.records import KEY, VALUE, Record, plain, readings, segments
+from daimon.policy.records import KEY, VALUE, Reading, Record, plain, readings, segments
 from daimon.policy.words import folded
 
 MOST_ALTERNATIVES = 2_000
@@ -149,9 +149,15 @@ def _rows(source: Records, plan: Plan, situation: Situation) -> Yield:
     rows: dict[object, Record] = {}
     for reading in read:
         for record in reading.records:
-            if _is_meant(record, source):
+            if _is_meant(record, source, _is_free_of_strangers(reading, source, plan)):
                 rows.setdefault(record.fields, record)
     return Rows(tuple(rows.values())) if rows else Unknown(f"nothing in {source.tool} fits")
+
+
+def _is_free_of_strangers(reading: Reading, source: Records, plan: Plan) -> bool:
+    """Did nobody but the owner and the plan say what to read? Otherwise that a title stands there once proves nothing."""
+    named = {name for draw in plan.draws if drawn(reading.seen, (draw,)) for name in draw.arguments}
+    return reading.steered <= named | {name for name, _ in source.given}
 
 
 def _argument(seen: Seen, name: str) -> Scalar:
@@ -159,20 +165,20 @@ def _argument(seen: Seen, name: str) -> Scalar:
     return found[0] if len(found) == 1 else None
 
 
-def _is_meant(record: Record, source: Records) -> bool:
+def _is_meant(record: Record, source: Records, is_whole: bool) -> bool:
     """Words of a stranger count where the service says whose they are, and the plan names that person."""
     is_signed = any(
         isinstance(wanted, Const) and any(cell.is_trusted and equal(cell.value, wanted.value) for cell in record.of(name))
         for name, wanted in source.where
     )
-    return all(_meets(record, name, wanted, is_signed) for name, wanted in source.where)
+    return all(_meets(record, name, wanted, is_signed, is_whole) for name, wanted in source.where)
 
 
-def _meets(record: Record, name: str, wanted: Const | Like, is_signed: bool) -> bool:
+def _meets(record: Record, name: str, wanted: Const | Like, is_signed: bool, is_whole: bool) -> bool:
     cells = record.of(name)
     if isinstance(wanted, Like):
         return any((cell.is_trusted or is_signed) and folded(wanted.text) in folded(cell.text) for cell in cells)
-    is_name = isinstance(wanted.value, str) and len(wanted.value) >= NAMED_LENGTH
+    is_name = isinstance(wanted.value, str) and len(wanted.value) >= NAMED_LENGTH and (is_signed or is_whole)
     return any((cell.is_trusted or is_name) and equal(cell.value, wanted.value) for cell in cells)
 
 

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from daimon.abi.fields import DEEPEST, Scalar, label_at, leaves
 from daimon.abi.judgement import Seen, Situation
+from daimon.policy.content import covers
 from daimon.policy.words import SHORTEST, folded, numbers, says
 
 KEY, VALUE = "key", "value"
@@ -62,6 +63,8 @@ def plain(value: JsonValue) -> str:
 class Reading:
     seen: Seen
     records: tuple[Record, ...]
+    steered: frozenset[str] = frozenset()
+    """Arguments by which a stranger may have chosen what was read: neither the owner's words nor known from a trusted field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +102,20 @@ def readings(situation: Situation) -> tuple[Reading, ...]:
     for seen in situation.seen:
         if not is_clean:
             echoes = echoes.after(seen.arguments, known, situation.said)
-        reading = Reading(seen, tuple(_doubted(record, echoes, known, pairs, situation.said) for record in apart(seen)))
+        rows = tuple(_doubted(record, echoes, known, pairs, situation.said) for record in apart(seen))
+        reading = Reading(seen, rows, frozenset() if is_clean else _steered(seen.arguments, known, situation.said))
         found.append(reading)
         trusted = [[cell.text for _, cell in record.fields if cell.is_trusted] for record in reading.records]
         known |= {name for texts in trusted for text in texts for name in _names(text)}
         pairs += [frozenset(map(folded, texts)) for texts in trusted if len(texts) > 1]
         is_clean = is_clean and seen.label.is_trusted
     return tuple(found)
+
+
+def _steered(arguments: JsonValue, known: frozenset[str], said: str) -> frozenset[str]:
+    given = arguments if isinstance(arguments, dict) else {}
+    texts = [(name, folded(plain(leaf.value))) for name, value in given.items() for leaf in leaves(value) if leaf.value is not None]
+    return frozenset(name for name, text in texts if text and text not in known and covers([said], text))
 
 
 def records(situation: Situation) -> list[Record]:
