@@ -100,6 +100,8 @@ def _origin(act: Act, role: ArgumentRole, text: str) -> tuple[Shown, str]:
             return _named(act, text)
         case ArgumentRole.SECRET if text.isalpha() and not quotes(said, text):
             return "untrusted", "a plain word of yours is not meant as a secret unless you put it in quotes"
+        case ArgumentRole.SECRET if text not in said:
+            return "untrusted", "you did not write it, letter for letter"
         case ArgumentRole.DESTINATION:
             return _destination(act, text)
         case _:
