@@ -101,7 +101,8 @@ def _grant(call: Wanted, ground: Ground) -> Grant | None:
 
 
 def _values(given: dict[str, JsonValue]) -> list[str] | None:
-    """In small letters, as the rules compare them, but for paths. None: something in it is no plain value: nobody can say what a grant would cover."""
+    """In small letters, as the rules compare them, but for paths. None: something in it is no plain value, so that nobody
+    can say what a grant would cover."""
     found: list[str] = []
     for value in given.values():
         for item in value if isinstance(value, list) else [value]:

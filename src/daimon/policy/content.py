@@ -13,11 +13,17 @@ from collections.abc import Iterable
 from daimon.policy.words import folded
 
 _INVISIBLE = re.compile(r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
-_DOTS = re.compile(r"[\u3002\uff0e\uff61\u2024\u2027\u00b7\u2022\u0701\u0702\ua4f8\U00010a50]")
-_BRACKETED_DOT = re.compile(r"\s{0,9}[\[({<]\s{0,9}(?:dot|punkt|point|\.)\s{0,9}[\])}>]\s{0,9}")
-_SPOKEN_DOT = re.compile(r"(?<=\w)[ _-]+dot[ _-]+(?=\w)")
+_DOTS = re.compile(r"[\u3002\uff0e\uff61\u2024\u2027\u00b7\u2022\u2219\u22c5\u0701\u0702\ua4f8\U00010a50]")
+_BRACKETED_DOT = re.compile(r"\s{0,9}[\[({<]\s{0,9}(?:dot|punkt|point|\.)\s{0,9}[\])}>]\s{0,9}", re.IGNORECASE)
+_SPOKEN_DOT = re.compile(r"(?<=\w)[\s_-]{1,9}dot[\s_-]{1,9}(?=\w)", re.IGNORECASE)
 _LOOSE_DOT = re.compile(r"(?<=\w)\s+\.\s*(?=\w)")
-_SPOKEN_AT = re.compile(r"\s{0,9}[\[({<]\s{0,9}at\s{0,9}[\])}>]\s{0,9}")
+_SPOKEN_AT = re.compile(r"\s{0,9}[\[({<]\s{0,9}at\s{0,9}[\])}>]\s{0,9}", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"[\U000e0000-\U000e01ef\U0001f130-\U0001f189\u115f\u1160\u2800\u3164\uffa0]"
+    r"|[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]{2,}"
+)
+"""Letters that only programs read, and those in boxes; or a row of what nobody sees. One between two letters is how some scripts and
+pictures are written."""
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[ t]\d\d:\d\d(?::\d\d)?)?\b|\b\d\d?:\d\d\b")
 
 _KINDS = (
@@ -47,6 +53,8 @@ def active(text: str, known: Iterable[str]) -> str:
     """The first thing in the text that acts or hides something and stands in none of the known texts; empty if there is none."""
     if len(text) > LONGEST:
         return f"{len(text):,} characters"
+    if hidden := _HIDDEN.search(text):
+        return hidden.group().encode("ascii", "backslashreplace").decode()
     shown = undisguised(text)
     low, accounted = _DATE.sub(" ", shown.casefold()), [undisguised(each).casefold() for each in known]
     for kind in _KINDS:
