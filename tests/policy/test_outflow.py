@@ -28,4 +28,4 @@ def test_what_is_nobodys_secret_has_a_larger_one() -> None:
 
 def test_without_limits_nothing_is_too_much() -> None:
     here = situation("tell bob", PAGE, plans=(PLAN,))
-    assert weigh(MAIL, {"to": "bob@x.org", "body": "ab " * 9_000}, here).basis == "plan"
+    assert weigh(MAIL, {"to": "bob@x.org", "body": "ab " * 6_000}, here).basis == "plan"

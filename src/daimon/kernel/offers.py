@@ -101,13 +101,15 @@ def _grant(call: Wanted, ground: Ground) -> Grant | None:
 
 
 def _values(given: dict[str, JsonValue]) -> list[str] | None:
-    """In small letters, as the rules compare them. None: something in it is no plain value: nobody can say what a grant would cover."""
+    """In small letters, as the rules compare them, but for paths. None: something in it is no plain value, so that nobody
+    can say what a grant would cover."""
     found: list[str] = []
     for value in given.values():
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, bool) or not isinstance(item, str | int | float) or not str(item).strip():
                 return None
-            found.append(str(item).strip().lower())
+            text = str(item).strip()
+            found.append(text if "/" in text else text.lower())
     return found
 
 

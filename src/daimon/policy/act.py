@@ -1,5 +1,6 @@
 """A call, taken apart by the roles of its arguments."""
 
+import re
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -11,6 +12,7 @@ from daimon.policy.names import canonical
 from daimon.policy.records import Record, plain, records
 
 SHOWN_CHARACTERS = 160
+_INSIDE = re.compile(r"\{\{([^{}\s]+)\}\}")
 
 FREE_UNLESS: dict[ArgumentRole, frozenset[Capability]] = {
     ArgumentRole.CONTENT: frozenset(),
@@ -68,10 +70,11 @@ def taken_apart(manifest: Manifest, arguments: dict[str, JsonValue], situation: 
 
 
 def _filled(value: JsonValue, held: dict[str, Held]) -> JsonValue:
+    """As the tool will get it: what takes a handle's place is not looked at again."""
     if isinstance(value, str):
-        for handle, each in held.items():
-            value = each.text if value == handle else value.replace("{{" + handle + "}}", each.text)
-        return value
+        return (
+            held[value].text if value in held else _INSIDE.sub(lambda found: held[found[1]].text if found[1] in held else found[0], value)
+        )
     if isinstance(value, list):
         return [_filled(inner, held) for inner in value]
     return {name: _filled(inner, held) for name, inner in value.items()} if isinstance(value, dict) else value

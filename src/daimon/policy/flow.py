@@ -21,12 +21,15 @@ from pydantic import JsonValue
 from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence, outflow
-from daimon.policy.act import Act, is_private, taken_apart
+from daimon.policy.act import Act, flat, is_private, taken_apart
+from daimon.policy.content import active
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_store, by_words
-from daimon.policy.words import says
+from daimon.policy.words import one_line, says
+
+FREE_TEXT = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:
@@ -44,6 +47,7 @@ def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situat
         destinations=tuple(sorted({canonical(text) for text in act.audience})),
         targets=tuple(sorted({canonical(text) for text in act.texts(ArgumentRole.TARGET)})),
         drawn=tuple(sorted({seen.tool for seen in situation.seen if is_private(seen)})),
+        is_active=facts.is_active or (facts.basis in ("none", "off_plan") and _is_active(act)),
     )
 
 
@@ -62,6 +66,12 @@ def _weigh(act: Act, is_fetch: bool, is_planning: bool) -> Facts:
     return by_words(act)
 
 
+def _is_active(act: Act) -> bool:
+    """Whatever else is wrong with it: no grant covers what acts in its text and is not the owner's."""
+    free = (text for role in FREE_TEXT for text in act.texts(role))
+    return any(active(text, [act.situation.said]) for text in free)
+
+
 def _clean(act: Act, is_aside: bool) -> Facts:
     """Anything may be done. What is a step of the plan spends it all the same: it is not there for a second call later."""
     if act.situation.plans and not is_aside and (planned := by_plan(act)).basis == "plan":
@@ -71,7 +81,11 @@ def _clean(act: Act, is_aside: bool) -> Facts:
 
 def _fetch(act: Act) -> Facts:
     """An address that the owner wrote, or that the plan names, may be looked at; another could carry words away."""
-    wrong = [text for text in act.audience if not says(act.situation.said, text) and not _is_planned(act, text)]
+    wrong = [text for text in act.audience if not _is_written(act, text) and not _is_planned(act, text)]
+    besides = [name for name in act.given if act.role(name) is not ArgumentRole.DESTINATION and not _may_go_along(act, name)]
+    if besides and not wrong:
+        reason = f"{besides[0]}: it would go to {act.audience[0][:80]!r}, and you did not write it."
+        return Facts(basis="none", reason=reason, provenance=act.untrusted())
     if not wrong:
         return Facts(
             basis="plan" if act.situation.plans else "words", by="words", provenance=tuple(act.told(n, "owner", "") for n in act.given)
@@ -80,6 +94,21 @@ def _fetch(act: Act) -> Facts:
     is_off = bool(act.situation.plans) and all(draw.tool != act.manifest.name for draw in draws)
     reason = f"You did not write {wrong[0][:80]!r}."
     return Facts(basis="off_plan" if is_off else "none", reason=reason, provenance=act.untrusted())
+
+
+def _is_written(act: Act, text: str) -> bool:
+    """Letter for letter behind the host: capital letters could carry words away, one bit each."""
+    rest = canonical(text).partition("/")[2]
+    return says(act.situation.said, text) and rest in one_line(act.situation.said)
+
+
+def _may_go_along(act: Act, name: str) -> bool:
+    value = act.given[name]
+    if all(says(act.situation.said, text) for text in flat(value)):
+        return True
+    draws = [(licensed.plan, draw) for licensed in act.situation.plans for draw in licensed.plan.draws]
+    sources = [(plan, draw.arguments[name]) for plan, draw in draws if draw.tool == act.manifest.name and name in draw.arguments]
+    return any(licence.fit(source, value, plan, act.situation).verdict == "fits" for plan, source in sources)
 
 
 def _is_planned(act: Act, text: str) -> bool:

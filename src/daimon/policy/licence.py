@@ -23,13 +23,15 @@ from daimon.abi.plan import Draw, Plan
 from daimon.abi.source import AskOwner, Const, FieldOf, Like, Own, Pick, Records, Series, Source, Sum, parse
 from daimon.policy.content import undisguised
 from daimon.policy.names import canonical
-from daimon.policy.records import KEY, VALUE, Record, plain, readings, segments
+from daimon.policy.records import KEY, VALUE, Reading, Record, plain, readings, segments
 from daimon.policy.words import folded
 
 MOST_ALTERNATIVES = 2_000
 NAMED_LENGTH = 3
-_URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
+_URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
 CENT = 0.005
+EXACT = 2.0**53
+"""From here on two whole numbers can be one float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +149,15 @@ def _rows(source: Records, plan: Plan, situation: Situation) -> Yield:
     rows: dict[object, Record] = {}
     for reading in read:
         for record in reading.records:
-            if _is_meant(record, source):
+            if _is_meant(record, source, _is_free_of_strangers(reading, source, plan)):
                 rows.setdefault(record.fields, record)
     return Rows(tuple(rows.values())) if rows else Unknown(f"nothing in {source.tool} fits")
+
+
+def _is_free_of_strangers(reading: Reading, source: Records, plan: Plan) -> bool:
+    """Did nobody but the owner and the plan say what to read? Otherwise that a title stands there once proves nothing."""
+    named = {name for draw in plan.draws if drawn(reading.seen, (draw,)) for name in draw.arguments}
+    return reading.steered <= named | {name for name, _ in source.given}
 
 
 def _argument(seen: Seen, name: str) -> Scalar:
@@ -157,20 +165,20 @@ def _argument(seen: Seen, name: str) -> Scalar:
     return found[0] if len(found) == 1 else None
 
 
-def _is_meant(record: Record, source: Records) -> bool:
+def _is_meant(record: Record, source: Records, is_whole: bool) -> bool:
     """Words of a stranger count where the service says whose they are, and the plan names that person."""
     is_signed = any(
         isinstance(wanted, Const) and any(cell.is_trusted and equal(cell.value, wanted.value) for cell in record.of(name))
         for name, wanted in source.where
     )
-    return all(_meets(record, name, wanted, is_signed) for name, wanted in source.where)
+    return all(_meets(record, name, wanted, is_signed, is_whole) for name, wanted in source.where)
 
 
-def _meets(record: Record, name: str, wanted: Const | Like, is_signed: bool) -> bool:
+def _meets(record: Record, name: str, wanted: Const | Like, is_signed: bool, is_whole: bool) -> bool:
     cells = record.of(name)
     if isinstance(wanted, Like):
         return any((cell.is_trusted or is_signed) and folded(wanted.text) in folded(cell.text) for cell in cells)
-    is_name = isinstance(wanted.value, str) and len(wanted.value) >= NAMED_LENGTH
+    is_name = isinstance(wanted.value, str) and len(wanted.value) >= NAMED_LENGTH and (is_signed or is_whole)
     return any((cell.is_trusted or is_name) and equal(cell.value, wanted.value) for cell in cells)
 
 
@@ -230,7 +238,7 @@ def _pick_value(values: tuple[Scalar, ...], source: Pick, note: str) -> Yield:
 
 def _extreme(rows: tuple[Record, ...], source: Pick) -> Yield:
     having = [(cell, row) for row in rows for cell in row.of(source.by)]
-    sized = [(number, row) for cell, row in having if cell.is_trusted and (number := _number(cell.value)) is not None]
+    sized = [(number, row) for cell, row in having if cell.is_trusted and (number := as_number(cell.value)) is not None]
     if not sized or len(sized) < len(having):
         return Unknown(f"not every one has a {source.by} that can be trusted")
     best = (max if source.how == "largest" else min)(number for number, _ in sized)
@@ -254,6 +262,28 @@ def _link(of: Source, plan: Plan, situation: Situation) -> Yield:
     texts = [cell.text for row in rows.rows for cell in row.of(of.name)]
     found = {url.rstrip(".,;:!?)'\"") for text in texts for url in _URL.findall(undisguised(text))}
     return Values(tuple(found), "one", "a link") if len(found) == 1 else Unknown(f"{len(found)} links stand there")
+
+
+def has_link(source: str) -> bool:
+    """Does it yield a web address that anybody may have written?"""
+    try:
+        return _has_link(parse(source))
+    except BadInput:
+        return False
+
+
+def _has_link(source: Source) -> bool:
+    match source:
+        case Pick(how="link"):
+            return True
+        case Pick(of=of) | FieldOf(of=of):
+            return _has_link(of)
+        case Sum(left=left, right=right):
+            return _has_link(left) or _has_link(right)
+        case Series(items=items):
+            return any(map(_has_link, items))
+        case _:
+            return False
 
 
 def _sum(source: Sum, plan: Plan, situation: Situation) -> Yield:
@@ -343,12 +373,17 @@ def _same(given: Iterable[Scalar], wanted: Iterable[Scalar]) -> bool:
 def equal(a: Scalar, b: Scalar) -> bool:
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b or folded(plain(a)) == folded(plain(b))
-    if not (isinstance(a, str) and isinstance(b, str)) and (x := _number(a)) is not None and (y := _number(b)) is not None:
-        return abs(x - y) < CENT
+    if not (isinstance(a, str) and isinstance(b, str)) and (x := as_number(a)) is not None and (y := as_number(b)) is not None:
+        return _is_near(x, y) if max(abs(x), abs(y)) < EXACT else plain(a) == plain(b)
     return canonical(plain(a)) == canonical(plain(b))
 
 
-def _number(value: Scalar) -> float | None:
+def _is_near(x: float, y: float) -> bool:
+    """To the cent; of what is less than a cent or two, to the hundredth part."""
+    return x == y or abs(x - y) < min(CENT, 0.02 * min(abs(x), abs(y)))
+
+
+def as_number(value: Scalar) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -359,5 +394,5 @@ def _number(value: Scalar) -> float | None:
 
 def _only_number(side: Yield) -> float | None:
     if isinstance(side, Values) and side.mode == "one" and side.values and not isinstance(side.values[0], str):
-        return _number(side.values[0])
+        return as_number(side.values[0])
     return None

@@ -5,11 +5,13 @@ Only spellings are joined here, never things that merely look alike: what two na
 
 import re
 
-from daimon.policy.words import folded
+from daimon.policy.words import folded, one_line
 
-_SHOWN_NAME = re.compile(r"^[^<>]*<([^<>\s]+@[^<>\s]+)>$")
+_SHOWN_NAME = re.compile(r"^[^<>@,;:]*<([^<>\s@,;:]+@[^<>\s@,;:]+)>$")
+"""What parts addresses in a list is no part of a name: `eve@x.org, <bob@x.org>` reaches two."""
 _ACCOUNT = re.compile(r"[a-z]{2}\d{2}[a-z0-9]{8,}")
-_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
+_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?", re.IGNORECASE)
+_HOST_AND_REST = re.compile(r"^([^/:?#]*)(.*)$", re.DOTALL)
 _HOST = re.compile(r"^(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:?#]\S*)?$")
 
 
@@ -21,7 +23,8 @@ def canonical(name: str) -> str:
     if _ACCOUNT.fullmatch(bare := re.sub(r"[\s-]", "", text)):
         return bare
     if "@" not in text and _HOST.match(text):
-        return _SCHEME.sub("", text).rstrip("/")
+        host, path = _HOST_AND_REST.match(_SCHEME.sub("", one_line(name))).groups()  # type: ignore[union-attr]  # it matches any text
+        return f"{host.lower()}{path}".rstrip("/")  # small and capital letters are two things in a path
     return text
 
 

@@ -9,12 +9,16 @@ from dataclasses import replace
 from daimon.abi.errors import BadInput
 from daimon.abi.judgement import Licensed, Provenance, Situation
 from daimon.abi.plan import Draw, Planned
-from daimon.abi.source import Const, FieldOf, Pick, Series, Source, Sum, parse
+from daimon.abi.source import Const, FieldOf, Own, Pick, Series, Source, Sum, parse
+from daimon.abi.tool import ArgumentRole
 from daimon.policy import licence
 from daimon.policy.act import Act, flat, is_private, may_read
 from daimon.policy.content import active, coded
 from daimon.policy.facts import Facts
 from daimon.policy.records import readings
+
+MAY_MISS = frozenset({ArgumentRole.CONTENT, ArgumentRole.TITLE})
+NOTHING = (Own(), Series(()), Const(None), Const(""), Const(False))
 
 
 def by_plan(act: Act) -> Facts:
@@ -45,7 +49,7 @@ def _off_plan(act: Act) -> str:
 
 
 def _step(act: Act, by: str, licensed: Licensed, step: Planned) -> Facts:
-    shown = tuple(_planned(act, name, step, licensed) for name in act.given)
+    shown = (*(_planned(act, name, step, licensed) for name in act.given), *_left_out(act, step))
     wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
     if wrong is not None:
         return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", by=by, provenance=shown)
@@ -58,6 +62,8 @@ def _planned(act: Act, name: str, step: Planned, licensed: Licensed) -> Provenan
     source = step.sources.get(name)
     if source is None:
         return act.told(name, "untrusted", "the plan has no such argument")
+    if act.role(name) is not ArgumentRole.CONTENT and licence.has_link(source):
+        return act.told(name, "unknown", f"a link that others wrote is no {act.role(name)}")
     fit = licence.fit(source, act.given[name], licensed.plan, act.situation)
     match fit.verdict:
         case "fits":
@@ -70,6 +76,19 @@ def _planned(act: Act, name: str, step: Planned, licensed: Licensed) -> Provenan
             return act.told(name, "untrusted", fit.note)
         case "unknown":
             return act.told(name, "unknown", fit.note)
+
+
+def _left_out(act: Act, step: Planned) -> list[Provenance]:
+    """Without a folder, a date, an amount that was planned a call may do more than with it. Text may be missing."""
+    missed = [name for name in step.sources if name not in act.given and act.role(name) not in MAY_MISS]
+    return [Provenance(name, act.role(name), "", "unknown", "the plan has it, the call has not") for name in missed if _is_due(step, name)]
+
+
+def _is_due(step: Planned, name: str) -> bool:
+    try:
+        return parse(step.sources[name]) not in NOTHING
+    except BadInput:
+        return True
 
 
 def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provenance, ...]) -> tuple[str, bool] | None:

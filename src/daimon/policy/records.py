@@ -5,8 +5,9 @@ A JSON object is a record; an object whose keys are data (a hotel's name, an add
 services.
 
 One thing is not to be believed even from a service: an echo. After a stranger was heard, an argument may be a stranger's, and a service
-that repeats it would make it look like its own word. So a field that repeats such an argument is not trusted, unless the owner
-wrote it or it stood in a trusted field before.
+that repeats it, at once or from its store later in the turn, would make it look like its own word. So a field that repeats such an
+argument is not trusted, unless the owner wrote it or it stood in a trusted field before. Nor is one that repeats an argument beside another
+of the same call, unless they stood together before: it was the model that put them together.
 """
 
 import re
@@ -18,7 +19,8 @@ from pydantic import JsonValue
 
 from daimon.abi.fields import DEEPEST, Scalar, label_at, leaves
 from daimon.abi.judgement import Seen, Situation
-from daimon.policy.words import SHORTEST, folded, says
+from daimon.policy.content import covers
+from daimon.policy.words import SHORTEST, folded, numbers, says
 
 KEY, VALUE = "key", "value"
 _SEGMENT = re.compile(r"[\n;,:|]")
@@ -61,25 +63,59 @@ def plain(value: JsonValue) -> str:
 class Reading:
     seen: Seen
     records: tuple[Record, ...]
+    steered: frozenset[str] = frozenset()
+    """Arguments by which a stranger may have chosen what was read: neither the owner's words nor known from a trusted field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Echoes:
+    """What services may repeat since a stranger was heard."""
+
+    texts: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    joined: frozenset[str] = frozenset()
+    """All of a call in one, letters and digits only: it may have come in pieces."""
+    together: frozenset[frozenset[str]] = frozenset()
+    """The arguments of each call, whoever said them first."""
+
+    def after(self, arguments: JsonValue, known: frozenset[str], said: str) -> "Echoes":
+        texts = [folded(leaf.value) for leaf in leaves(arguments) if isinstance(leaf.value, str)]
+        own = [text for text in texts if text not in known and not says(said, text)]
+        counted = frozenset(plain(v) for v in (leaf.value for leaf in leaves(arguments)) if isinstance(v, int | float) and v not in (0, 1))
+        earlier = frozenset(number for number in self.numbers if len(number) >= SHORTEST)  # a page, a count: in every store by chance
+        return Echoes(
+            self.texts | {text for text in own if len(text) >= SHORTEST},
+            earlier | {number for number in counted if float(number) not in numbers(said)},
+            self.joined | {_bare("".join(own))},
+            self.together | {frozenset(text for text in texts if len(text) >= SHORTEST)},
+        )
 
 
 @lru_cache(64)
 def readings(situation: Situation) -> tuple[Reading, ...]:
     """All that was read in this turn, in order."""
     found: list[Reading] = []
-    known: set[str] = set()
+    known: frozenset[str] = frozenset()
+    pairs: list[frozenset[str]] = []
+    echoes = Echoes()
     is_clean = True
     for seen in situation.seen:
-        echoes = (
-            frozenset()
-            if is_clean
-            else frozenset(text for text in _texts(seen.arguments) if text not in known and not says(situation.said, text))
-        )
-        reading = Reading(seen, apart(seen, echoes))
+        if not is_clean:
+            echoes = echoes.after(seen.arguments, known, situation.said)
+        rows = tuple(_doubted(record, echoes, known, pairs, situation.said) for record in apart(seen))
+        reading = Reading(seen, rows, frozenset() if is_clean else _steered(seen.arguments, known, situation.said))
         found.append(reading)
-        known |= {name for record in reading.records for _, cell in record.fields if cell.is_trusted for name in _names(cell.text)}
+        trusted = [[cell.text for _, cell in record.fields if cell.is_trusted] for record in reading.records]
+        known |= {name for texts in trusted for text in texts for name in _names(text)}
+        pairs += [frozenset(map(folded, texts)) for texts in trusted if len(texts) > 1]
         is_clean = is_clean and seen.label.is_trusted
     return tuple(found)
+
+
+def _steered(arguments: JsonValue, known: frozenset[str], said: str) -> frozenset[str]:
+    given = arguments if isinstance(arguments, dict) else {}
+    texts = [(name, folded(plain(leaf.value))) for name, value in given.items() for leaf in leaves(value) if leaf.value is not None]
+    return frozenset(name for name, text in texts if text and text not in known and covers([said], text))
 
 
 def records(situation: Situation) -> list[Record]:
@@ -95,26 +131,40 @@ def _names(text: str) -> set[str]:
     return {folded(text), *(folded(part) for part in segments(text))}
 
 
-def _texts(arguments: JsonValue) -> list[str]:
-    found = [folded(leaf.value) for leaf in leaves(arguments) if isinstance(leaf.value, str)]
-    return [text for text in found if len(text) >= SHORTEST]
-
-
 @lru_cache(256)
-def apart(seen: Seen, echoes: frozenset[str] = frozenset()) -> tuple[Record, ...]:
+def apart(seen: Seen) -> tuple[Record, ...]:
     """A result never changes, so it is taken apart once."""
-    found = tuple(_walk(seen, seen.data, ()))
-    return (
-        found
-        if not echoes
-        else tuple(replace(record, fields=tuple((n, _doubted(cell, echoes)) for n, cell in record.fields)) for record in found)
+    return tuple(_walk(seen, seen.data, ()))
+
+
+def _doubted(record: Record, echoes: Echoes, known: frozenset[str], pairs: list[frozenset[str]], said: str) -> Record:
+    if echoes == Echoes():
+        return record
+    texts = frozenset(folded(cell.text) for _, cell in record.fields)
+    matched = frozenset(
+        text
+        for call in echoes.together
+        if len(both := call & texts) > 1 and not any(both <= pair for pair in pairs)
+        for text in both
+        if not says(said, text)
     )
+    return replace(record, fields=tuple((name, _heard(cell, echoes, known, matched)) for name, cell in record.fields))
 
 
-def _doubted(cell: Cell, echoes: frozenset[str]) -> Cell:
+def _heard(cell: Cell, echoes: Echoes, known: frozenset[str], matched: frozenset[str]) -> Cell:
     text = folded(cell.text)
-    is_echo = any(echo in text or (len(text) >= SHORTEST and text in echo) for echo in echoes)
-    return replace(cell, is_trusted=False) if is_echo else cell
+    is_echo = text in matched or (text not in known and (text in echoes.numbers or _repeats(text, echoes)))
+    return replace(cell, is_trusted=False) if is_echo and cell.is_trusted else cell
+
+
+def _repeats(text: str, echoes: Echoes) -> bool:
+    if any(echo in text or (len(text) >= SHORTEST and text in echo) for echo in echoes.texts):
+        return True
+    return len(bare := _bare(text)) >= SHORTEST and any(bare in joined for joined in echoes.joined)
+
+
+def _bare(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
 
 
 def _walk(seen: Seen, value: JsonValue, path: tuple[str, ...]) -> Iterator[Record]:

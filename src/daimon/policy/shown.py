@@ -14,8 +14,8 @@ from daimon.policy.act import FREE_UNLESS, Act, flat, may_read
 from daimon.policy.content import active, covers
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
-from daimon.policy.records import Record, readings
-from daimon.policy.words import SHORTEST, dates, folded, names, numbers, places, quotes, says
+from daimon.policy.records import Cell, Record, readings
+from daimon.policy.words import SHORTEST, dates, folded, named_in, names, numbers, places, quotes, says
 
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
 OWN_ID = 6
@@ -30,10 +30,8 @@ def by_words(act: Act) -> Facts:
         return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
     if all(each.shown == "own" for each in shown):
         return Facts(basis="none", reason="Nothing in it is shown to be what you asked for.", provenance=shown)
-    key = _key(act, act.given)
     if any(
-        made.tool == act.manifest.name and isinstance(made.arguments, dict) and _key(act, made.arguments) == key
-        for made in act.situation.made
+        made.tool == act.manifest.name and isinstance(made.arguments, dict) and _is_same(act, made.arguments) for made in act.situation.made
     ):
         return Facts(basis="none", reason="The same was done in this turn already.", provenance=shown)
     return Facts(basis="words", by="words", provenance=shown)
@@ -57,15 +55,29 @@ def _stored(act: Act, name: str) -> Provenance:
     return told
 
 
-def _key(act: Act, arguments: dict[str, JsonValue]) -> tuple[str, ...]:
-    """What makes two calls the same act: whom and what they reach."""
-    return tuple(sorted(folded(text) for name, value in arguments.items() if act.role(name) not in SAFE for text in flat(value)))
+def _is_same(act: Act, before: dict[str, JsonValue]) -> bool:
+    """Do both reach the same with the same amounts? An amount may be off by less than a cent, so two of them by less than two."""
+    now, then = _amounts(act, act.given), _amounts(act, before)
+    is_much_the_same = len(now) == len(then) and all(abs(a - b) < 2 * licence.CENT for a, b in zip(now, then, strict=True))
+    return is_much_the_same and _reached(act, act.given) == _reached(act, before)
+
+
+def _amounts(act: Act, arguments: dict[str, JsonValue]) -> list[float]:
+    texts = [text for name, value in arguments.items() if act.role(name) is ArgumentRole.AMOUNT for text in flat(value)]
+    return sorted(number for text in texts if (number := licence.as_number(text)) is not None)
+
+
+def _reached(act: Act, arguments: dict[str, JsonValue]) -> frozenset[str]:
+    """Whom and what a call reaches, under one name each; of a call that names neither, all that is not free text."""
+    roles = [(act.role(name), text) for name, value in arguments.items() for text in flat(value)]
+    reached = frozenset(canonical(text) for role, text in roles if role in (ArgumentRole.DESTINATION, ArgumentRole.TARGET))
+    return reached or frozenset(folded(text) for role, text in roles if role not in SAFE and role is not ArgumentRole.AMOUNT)
 
 
 def _shown(act: Act, name: str) -> Provenance:
     role, texts = act.role(name), flat(act.given[name])
     found = [_origin(act, role, text) for text in texts]
-    worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("owner", ""))
+    worst = next((each for each in found if each[0] in ("untrusted", "unknown")), found[0] if found else ("own", "nothing stands there"))
     if role is ArgumentRole.DESTINATION and worst[0] == "owner" and (others := _others(act)):
         return act.told(name, "unknown", f"you also named {', '.join(sorted(others))[:80]}, and it is not said who gets what")
     return act.told(name, *worst)
@@ -77,7 +89,7 @@ def _others(act: Act) -> set[str]:
     kinds = {_kind(place) for place in reached}
     addresses = {canonical(place) for place in places(act.situation.said)}
     known = {folded(cell.text) for record in act.records for _, cell in record.fields}
-    named = {name for each in names(act.situation.said) if (name := folded(each)) in known}
+    named = {name for each in named_in(act.situation.said) if (name := folded(each)) in known}
     return {place for place in (*addresses, *named) if _kind(place) in kinds} - reached
 
 
@@ -102,6 +114,8 @@ def _origin(act: Act, role: ArgumentRole, text: str) -> tuple[Shown, str]:
             return _named(act, text)
         case ArgumentRole.SECRET if text.isalpha() and not quotes(said, text):
             return "untrusted", "a plain word of yours is not meant as a secret unless you put it in quotes"
+        case ArgumentRole.SECRET if text not in said:
+            return "untrusted", "you did not write it, letter for letter"
         case ArgumentRole.DESTINATION:
             return _destination(act, text)
         case _:
@@ -137,7 +151,7 @@ def _tellable(act: Act) -> list[str]:
 
 def _is_named(act: Act, record: Record) -> bool:
     said = act.situation.said
-    return any(cell.is_trusted and len(cell.text) > SHORTEST and says(said, cell.text) for _, cell in record.fields)
+    return any(cell.is_trusted and len(cell.text) > SHORTEST and names(said, cell.text) for _, cell in record.fields)
 
 
 def _amount(act: Act, text: str) -> tuple[Shown, str]:
@@ -145,15 +159,24 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
         number = float(text)
     except ValueError:
         return "untrusted", f"{text[:40]!r} is not a number"
-    if any(abs(number - each) < licence.CENT for each in numbers(act.situation.said)):
+    places = {each for place in act.audience for each in numbers(place)}
+    if any(licence.equal(number, each) for each in numbers(act.situation.said) - places):
         return "owner", "you wrote it"
     reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
     tied = [r for r in act.records if any(cell.is_trusted and folded(cell.text) in reached for _, cell in r.fields)]
     for record in tied:
-        field = next((name for name, cell in record.fields if cell.is_trusted and licence.equal(cell.value, number)), None)
+        field = next(
+            (name for name, cell in record.fields if cell.is_trusted and _is_sum(cell, record) and licence.equal(cell.value, number)), None
+        )
         if field is not None and len({cell.text for other in tied for cell in other.of(field)}) == 1:
             return "named", f"from the one record of {record.tool} with whom you named"
     return "untrusted", f"you did not write {text[:40]}"
+
+
+def _is_sum(cell: Cell, record: Record) -> bool:
+    """A number that is no mere key: one with a point in it, or the only one there."""
+    numeric = [each for _, each in record.fields if licence.as_number(each.value) is not None and not isinstance(each.value, str)]
+    return isinstance(cell.value, float) or numeric == [cell]
 
 
 def _time(act: Act, text: str) -> tuple[Shown, str]:
@@ -171,7 +194,7 @@ def _named(act: Act, text: str) -> tuple[Shown, str]:
         return "untrusted", f"you did not name {text[:80]!r}"
     for record in _holders(act, text):
         for field, cell in record.fields:
-            if len(cell.text) > SHORTEST and folded(cell.text) != folded(text) and says(act.situation.said, cell.text):
+            if len(cell.text) > SHORTEST and folded(cell.text) != folded(text) and names(act.situation.said, cell.text):
                 same = {r.fields for r in act.records if any(folded(c.text) == folded(cell.text) for c in r.of(field))}
                 if len(same) == 1:
                     return "named", f"you named {cell.text[:60]!r}"
@@ -185,10 +208,10 @@ def _destination(act: Act, text: str) -> tuple[Shown, str]:
         return "owner", "you wrote it"
     listed = [record for record in _holders(act, text) if all(cell.is_trusted for _, cell in record.fields)]
     for record in listed:
-        names = [cell.text for _, cell in record.fields if FULL_NAME.fullmatch(cell.text) and says(said, cell.text)]
-        others = {r.fields for r in act.records if any(folded(cell.text) == folded(name) for name in names for _, cell in r.fields)}
-        if names and len(others) == 1:
-            return "store", f"{record.tool} has it for {names[0][:60]}"
+        people = [cell.text for _, cell in record.fields if FULL_NAME.fullmatch(cell.text) and says(said, cell.text)]
+        others = {r.fields for r in act.records if any(folded(cell.text) == folded(name) for name in people for _, cell in r.fields)}
+        if people and len(others) == 1:
+            return "store", f"{record.tool} has it for {people[0][:60]}"
     return "untrusted", f"you did not write {text[:80]!r}"
 
 

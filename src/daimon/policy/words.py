@@ -20,6 +20,12 @@ _MONTHS = {
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(\d{{1,2}})\b|\b{_MONTH}\s+(\d{{1,2}})(?:st|nd|rd|th)\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b")
+_WHEN = re.compile(
+    rf"\b\d{{4}}-\d\d(?:-\d\d)?(?:t[\d:.]+)?|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b\d{{1,2}}:\d\d(?::\d\d)?\b"
+    rf"|\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}}\b)?|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?"
+    rf"|\b(?:{_MONTH}|in|since|year)\s+(?:19|20)\d\d\b|\b\d+(?:st|nd|rd|th)\b"
+)
+"""A date or a time of day: a number in it is none of its own."""
 _PLAIN = frozenset(("a", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as"))
 SHORTEST = 3
 """A shorter value stands in almost every text by chance."""
@@ -27,12 +33,12 @@ SHORTEST = 3
 
 @lru_cache(256)
 def folded(text: str) -> str:
-    """Small letters, one kind of space, no tricks of Unicode."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Small letters, one kind of space, no tricks of Unicode. Not casefolded: that makes one of straße.de and strasse.de."""
+    return " ".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
 @lru_cache(256)
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -41,8 +47,19 @@ def says(text: str, value: str) -> bool:
     sought = folded(value)
     if len(sought) < SHORTEST:
         return quotes(text, value)
+    if len(sought) > len(whole := one_line(text)):
+        return False
     # What follows may be a full stop, even one without a space behind it if a capital letter begins the next sentence.
-    return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", _one_line(text)) is not None
+    return re.search(rf"(?<![\w@.\-])(?i:{re.escape(sought)})(?![\w@\-])(?!\.[a-z0-9_])", whole) is not None
+
+
+def names(text: str, value: str) -> bool:
+    """Is the value a name in the text? A plain word is one only in quotes, or with a capital letter where no sentence begins."""
+    if not says(text, value):
+        return False
+    if not folded(value).isalpha() or quotes(text, value):
+        return True
+    return any(found[0].isupper() for found in re.findall(rf"(?<=[\w,'’)] )(?i:{re.escape(folded(value))})(?!\w)", one_line(text)))
 
 
 def quotes(text: str, value: str) -> bool:
@@ -53,12 +70,12 @@ def quotes(text: str, value: str) -> bool:
 
 def places(text: str) -> frozenset[str]:
     """Whatever in it works as an address: of mail, of the web, of an account."""
-    return frozenset(found.rstrip(".,;:!?") for found in _PLACE.findall(_one_line(text)))
+    return frozenset(found.rstrip(".,;:!?") for found in _PLACE.findall(one_line(text)))
 
 
-def names(text: str) -> frozenset[str]:
+def named_in(text: str) -> frozenset[str]:
     """Words of it that name something: in quotes, or with a capital letter in the middle of a sentence."""
-    line = _one_line(text)
+    line = one_line(text)
     return frozenset((*_QUOTED.findall(line), *_CAPITAL.findall(line)))
 
 
@@ -72,7 +89,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> frozenset[float]:
-    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(folded(text)))
+    """All but those of dates and times."""
+    return frozenset(float(found.replace(",", "")) for found in _NUMBER.findall(_WHEN.sub(" when ", folded(text))))
 
 
 @lru_cache(256)
