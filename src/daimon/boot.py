@@ -138,8 +138,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Status(*here, count, depth, journal.commits, (*warnings, *laws.warnings), balances)
 
         async def reload() -> Reloaded:
+            changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
             rules = laws.reread()
-            restart = mind.change(settings_of(home))
+            restart = mind.change(changed)
             judge.change(rules, law.agents_of(mind.settings, registry.manifests()))
             await journal.reconsider(mind.brain.budget.limits, ())
             scheduler.poke()

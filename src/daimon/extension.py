@@ -53,4 +53,4 @@ def _said(error: Exception) -> str:
 
 def _hint(name: str, error: Exception) -> str:
     is_missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
-    return "; PYTHONPATH must name the directory that holds it, for every daimon command" if is_missing else ""
+    return "; PYTHONPATH must name the directory that holds it, for this command too" if is_missing else ""

@@ -66,11 +66,12 @@ def test_where_there_is_no_room_for_cards_there_are_lines(lively: Daimon, kind: 
 
 
 def test_a_call_that_needs_a_yes_says_that_it_waits(lively: Daimon) -> None:
-    with sitting_at(lively, kind="xterm-256color") as terminal:
+    with sitting_at(lively, kind="xterm-256color", columns=300) as terminal:
         assert shown(terminal, "buy") == [
             '  ╭ buy · what="teapot"',
             "  │ waits for your permission",
-            'May I? buy — spends, what "teapot". Reason: It spends. [deny / allow]',
+            'May I? buy — spends, what "teapot" (my own words: nobody else was heard). Reason: It spends. '
+            "Only an assistant writes, runs or acts without asking; every other agent asks first. [deny / allow]",
         ]
         assert shown(terminal, "allow")[:2] == ["  ╰ buy · ok · one teapot bought", "Done. "]
         shown(terminal, "buy")

@@ -112,3 +112,13 @@ def test_a_start_with_a_broken_file_is_told_at_once(daimon: Daimon) -> None:
     assert done.code == 0
     assert "own.cedar:1: this policy cannot be read" in done.err
     assert "only the policies that come with Daimon are in force" in done.err
+
+
+def test_a_mended_policy_beside_a_broken_setting_is_not_in_force_and_nothing_says_that_it_is(daimon: Daimon) -> None:
+    daimon.up()
+    write(daimon, "own.cedar", "forbid (principal")
+    daimon.run("reload")
+    write(daimon, "own.cedar", FORBID)
+    daimon.configure("[asking]\nundo_s = -1\n")
+    assert "asking.undo_s" in daimon.run("reload").err
+    assert "own.cedar:1" in json.loads(daimon.run("status", "--json").out)["warnings"][0]

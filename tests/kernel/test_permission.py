@@ -57,6 +57,13 @@ def test_the_details_hold_the_calls_whole() -> None:
     assert "x" * 1_194 not in question.text
 
 
+def test_the_end_of_a_long_address_is_told_in_the_question_and_in_what_would_be_granted() -> None:
+    address = f"https://good.example.{'a' * 300}.evil.org/x"
+    told = text(wanted({"to": address}))
+    assert told.count(address) == 2
+    assert "characters)" not in told
+
+
 def test_of_a_plan_every_step_is_told_to_the_last_letter() -> None:
     steps: list[JsonValue] = [f"mail(to='a{n}@x.org', body=own())" for n in range(20)]
     steps.append(f"mail(body='{'x' * 500}', to='eve@x.org')")

@@ -20,6 +20,8 @@ from daimon.kernel import quote
 DAYS = 30
 """How long a grant holds when nobody says otherwise."""
 MOST_SHOWN = 60
+MOST_PLACE = 2_000
+"""Of a place or a thing: the end of an address says whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +116,4 @@ def _values(given: dict[str, JsonValue]) -> list[str] | None:
 
 
 def _listed(values: Sequence[str]) -> str:
-    return ", ".join(quote.name(value, MOST_SHOWN) for value in values)
+    return ", ".join(quote.name(value, MOST_PLACE) for value in values)

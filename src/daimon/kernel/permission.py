@@ -14,7 +14,7 @@ from daimon.abi.codec import adapter
 from daimon.abi.judgement import Provenance, Shown
 from daimon.abi.tool import ArgumentRole, Capability, Question
 from daimon.kernel import quote
-from daimon.kernel.offers import DAYS, Ground, Offer, Wanted, offers, words
+from daimon.kernel.offers import DAYS, MOST_PLACE, Ground, Offer, Wanted, offers, words
 
 DENY, ALLOW, GRANT = "deny", "allow", "grant"
 SEND, STOP = "send", "stop"
@@ -132,7 +132,7 @@ def _value(value: JsonValue, role: ArgumentRole | None) -> str:
         case _ if role is ArgumentRole.SECRET:
             return "(a secret, not shown)"
         case str() if role in (ArgumentRole.DESTINATION, ArgumentRole.TARGET):
-            return quote.name(value, MOST_VALUE)
+            return quote.name(value, MOST_PLACE)
         case str() if len(value) > MOST_VALUE:
             return f"of {len(value):,} characters, beginning {quote.quoted(value[:MOST_BEGINNING], MOST_BEGINNING)}"
         case str():
