@@ -286,3 +286,20 @@ def test_what_a_held_value_stands_for_is_filled_in_once_as_the_tool_will_see_it(
 def test_a_secret_is_the_owners_letter_for_letter() -> None:
     for new, expected in (("SWORDfish1", "words"), ("swordfish1", "none")):
         assert basis(PASSWORD, {"new": new}, "set my password to 'SWORDfish1'", MAILS) == expected
+
+
+def test_a_plan_that_is_stated_again_allows_nothing_twice() -> None:
+    step, again = "pay(to='DE99', amount=4, subject=own())", "pay(to='DE99', amount=4, subject='Rent')"
+    plans = (plan(step, n=3), plan(again, "mail(to='bob@x.org')", n=9))
+    paid = {"to": "DE99", "amount": 4, "subject": "Rent"}
+    assert basis(PAY, paid, "x", MAILS, plans=plans) == "plan"
+    assert basis(PAY, paid, "x", MAILS, plans=plans, made=(Made(18, "pay", paid, "plan:9/0"),)) == "off_plan"
+    assert basis(PAY, paid, "x", MAILS, plans=plans, made=(Made(18, "pay", paid, "plan:3/0"),)) == "off_plan"
+
+
+def test_what_one_plan_has_twice_is_allowed_twice_and_another_step_beside_it() -> None:
+    step = "pay(to='DE99', amount=4)"
+    paid = (Made(18, "pay", {}, "plan:3/0"),)
+    assert basis(PAY, {"to": "DE99", "amount": 4}, "x", MAILS, plans=(plan(step, step, n=3),), made=paid) == "plan"
+    more = (plan(step, n=3), plan("pay(to='DE99', amount=5)", n=9))
+    assert basis(PAY, {"to": "DE99", "amount": 5}, "x", MAILS, plans=more, made=paid) == "plan"
