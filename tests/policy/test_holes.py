@@ -180,6 +180,15 @@ def test_text_that_is_too_long_to_be_looked_through_is_not_looked_through() -> N
         assert time.process_time() - began < 1.0
 
 
+def test_no_text_of_many_alternatives_makes_the_gate_think_for_long() -> None:
+    values = read("values", [{"v": "a" * i} for i in range(1, 200)], n=17)
+    planned = plan(f"mail(to={' + '.join(['one_of(seen(' + repr('values') + ').v)'] * 10)})")
+    began = time.process_time()
+    assert basis(MAIL, {"to": "a" * 400 + "b"}, "x", MAILS, values, plans=(planned,)) == "none"
+    assert basis(MAIL, {"to": "a" * 400}, "x", MAILS, values, plans=(planned,)) == "plan"
+    assert time.process_time() - began < 2.0
+
+
 # -- looking at pages --------------------------------------------------------------------------------------------------
 
 

@@ -356,8 +356,18 @@ def _told(is_equal: bool, found: Values | Glued) -> Fit:
 def _matches(found: Values | Glued, value: Scalar) -> bool:
     if isinstance(found, Values):
         return any(equal(value, each) for each in found.values)
-    pattern = "".join(f"(?:{'|'.join(re.escape(folded(each)) for each in piece)})\\s*" for piece in found.pieces)
-    return re.fullmatch(pattern.replace("\\ ", "\\s+"), folded(plain(value))) is not None
+    return _is_glued(folded(plain(value)), found.pieces)
+
+
+def _is_glued(text: str, pieces: tuple[tuple[str, ...], ...]) -> bool:
+    """One alternative of each piece after the other, with a space between them or none. It keeps every place that can be reached so far,
+    so it never tries twice."""
+    ends = {0}
+    for piece in pieces:
+        alternatives = {folded(each) for each in piece}
+        ends = {end + len(each) for end in ends for each in alternatives if text.startswith(each, end)}
+        ends |= {end + 1 for end in ends if text.startswith(" ", end)}
+    return len(text) in ends
 
 
 def _same(given: Iterable[Scalar], wanted: Iterable[Scalar]) -> bool:
