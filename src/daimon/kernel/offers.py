@@ -19,7 +19,7 @@ from daimon.kernel import quote
 
 DAYS = 30
 """How long a grant holds when nobody says otherwise."""
-MOST_SHOWN = 60
+MOST_SHOWN, MOST_PLACE = 60, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +114,4 @@ def _values(given: dict[str, JsonValue]) -> list[str] | None:
 
 
 def _listed(values: Sequence[str]) -> str:
-    return ", ".join(quote.name(value, MOST_SHOWN) for value in values)
+    return ", ".join(quote.name(value, MOST_PLACE) for value in values)

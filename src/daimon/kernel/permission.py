@@ -22,7 +22,7 @@ YES = frozenset({ALLOW, GRANT, SEND})
 """Answers after which a call runs."""
 MOST_VALUE, MOST_BEGINNING, MOST_NOTE, MOST_REASON = 120, 60, 160, 400
 MOST_ITEMS = 6
-MOST_PLACES = 100
+MOST_PLACES, MOST_PLACE = 100, 2_000
 """Whom it reaches is told in full: nobody can hide behind the others."""
 BRACKETS = str.maketrans("()", "[]")
 """In a note, which stands in parentheses and may quote others."""
@@ -123,7 +123,7 @@ def _value(value: JsonValue, role: ArgumentRole | None) -> str:
         case _ if role is ArgumentRole.SECRET:
             return "(a secret, not shown)"
         case str() if role in (ArgumentRole.DESTINATION, ArgumentRole.TARGET):
-            return quote.name(value, MOST_VALUE)
+            return quote.name(value, MOST_PLACE)
         case str() if len(value) > MOST_VALUE:
             return f"of {len(value):,} characters, beginning {quote.quoted(value[:MOST_BEGINNING], MOST_BEGINNING)}"
         case str():
