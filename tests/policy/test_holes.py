@@ -250,11 +250,11 @@ def test_a_read_that_a_stranger_narrowed_does_not_choose_a_record_by_a_strangers
     planned = plan("mail(to=seen('search', subject='Minutes').sender, body='Here.')")
     told = {"to": "eve@evil.org", "body": "Here."}
     words = "answer the mail 'Minutes'"
-    for steered in ({"query": "from eve"}, {"page": 7}):
+    for steered in ({"query": "from eve"}, {"most": 1}):
         assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **steered), plans=(planned,)) == "none"  # type: ignore[arg-type]
-    for honest in ({}, {"query": "minutes"}):
+    for honest in ({}, {"query": "minutes"}, {"most": 100}):
         assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **honest), plans=(planned,)) == "plan"  # type: ignore[arg-type]
-    first = read("search", forged, ("/*/subject",), n=9, page=7)
+    first = read("search", forged, ("/*/subject",), n=9, most=1)
     assert basis(MAIL, told, words, first, PAGE, plans=(planned,)) == "plan"
 
 
