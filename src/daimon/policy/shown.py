@@ -7,6 +7,7 @@ import re
 
 from pydantic import JsonValue
 
+from daimon.abi.fields import Scalar
 from daimon.abi.judgement import Provenance, Shown
 from daimon.abi.tool import ArgumentRole
 from daimon.policy import licence
@@ -20,8 +21,6 @@ from daimon.policy.words import SHORTEST, dates, folded, names, numbers, quotes,
 FULL_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+)+")
 OWN_ID = 6
 """A shorter id names something in every store: the 13th file as well as the 13th event."""
-SUMS = frozenset(("amount", "sum", "total", "price", "cost", "costs", "due", "fee", "value", "rent", "bill", "debt"))
-"""Fields of a record that tell how much. Its id is a number as well."""
 SAFE = frozenset({ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.TIME, ArgumentRole.QUERY})
 
 
@@ -151,9 +150,14 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
     reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
     for record in act.records:
         is_tied = any(cell.is_trusted and folded(cell.text) in reached for _, cell in record.fields)
-        if is_tied and any(name.lower() in SUMS and cell.is_trusted and licence.equal(cell.value, number) for name, cell in record.fields):
+        if is_tied and any(cell.is_trusted and _is_sum(cell.value) and licence.equal(cell.value, number) for _, cell in record.fields):
             return "named", f"from a record of {record.tool} with the one that you named"
     return "untrusted", f"you did not write {text[:40]}"
+
+
+def _is_sum(value: Scalar) -> bool:
+    """Written with a point: the id of a record, or a year, is a number as well."""
+    return isinstance(value, float) or (isinstance(value, str) and "." in value)
 
 
 def _time(act: Act, text: str) -> tuple[Shown, str]:
