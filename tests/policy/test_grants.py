@@ -96,8 +96,10 @@ def test_any_text_makes_one_policy_that_fits_that_text_alone(id_: str, destinati
     statements = read(as_sources((grant,))[0])
     check(statements, SHIPPED._schema)
     assert len(statements) == 1
-    assert verdict(grant, replace(FITS, destinations=(canonical(destination),))) == "allow"
-    assert (verdict(grant, replace(FITS, destinations=(canonical(other),))) == "allow") == (canonical(other) == canonical(destination))
+    assert verdict(grant, replace(FITS, destinations=(canonical(destination),), targets=())) == "allow"
+    assert (verdict(grant, replace(FITS, destinations=(canonical(other),), targets=())) == "allow") == (
+        canonical(other) == canonical(destination)
+    )
 
 
 def test_a_grant_says_in_words_what_it_allows() -> None:
@@ -107,3 +109,9 @@ def test_a_grant_says_in_words_what_it_allows() -> None:
         "owner allowed daimon ahead of time: sends, with send, to bob@x.org, amy@x.org, on doc1, with text from recall, "
         f"in the automation feed, until {START + timedelta(1):%Y-%m-%d %H:%M %Z}."
     )
+
+
+def test_a_grant_for_words_to_somebody_does_not_cover_things_for_them() -> None:
+    grant = Grant("g", SELF, (Capability.SENDS,), destinations=("bob@x.org",))
+    assert verdict(grant, replace(FITS, targets=())) == "allow"
+    assert verdict(grant, replace(FITS, targets=("secret.docx",))) == "ask"

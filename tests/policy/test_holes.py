@@ -180,6 +180,15 @@ def test_text_that_is_too_long_to_be_looked_through_is_not_looked_through() -> N
         assert time.process_time() - began < 1.0
 
 
+def test_no_text_of_many_alternatives_makes_the_gate_think_for_long() -> None:
+    values = read("values", [{"v": "a" * i} for i in range(1, 200)], n=17)
+    planned = plan(f"mail(to={' + '.join(['one_of(seen(' + repr('values') + ').v)'] * 10)})")
+    began = time.process_time()
+    assert basis(MAIL, {"to": "a" * 400 + "b"}, "x", MAILS, values, plans=(planned,)) == "none"
+    assert basis(MAIL, {"to": "a" * 400}, "x", MAILS, values, plans=(planned,)) == "plan"
+    assert time.process_time() - began < 2.0
+
+
 # -- looking at pages --------------------------------------------------------------------------------------------------
 
 
@@ -241,11 +250,11 @@ def test_a_read_that_a_stranger_narrowed_does_not_choose_a_record_by_a_strangers
     planned = plan("mail(to=seen('search', subject='Minutes').sender, body='Here.')")
     told = {"to": "eve@evil.org", "body": "Here."}
     words = "answer the mail 'Minutes'"
-    for steered in ({"query": "from eve"}, {"page": 7}):
+    for steered in ({"query": "from eve"}, {"most": 1}):
         assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **steered), plans=(planned,)) == "none"  # type: ignore[arg-type]
-    for honest in ({}, {"query": "minutes"}):
+    for honest in ({}, {"query": "minutes"}, {"most": 100}):
         assert basis(MAIL, told, words, PAGE, read("search", forged, ("/*/subject",), n=17, **honest), plans=(planned,)) == "plan"  # type: ignore[arg-type]
-    first = read("search", forged, ("/*/subject",), n=9, page=7)
+    first = read("search", forged, ("/*/subject",), n=9, most=1)
     assert basis(MAIL, told, words, first, PAGE, plans=(planned,)) == "plan"
 
 
@@ -286,3 +295,20 @@ def test_what_a_held_value_stands_for_is_filled_in_once_as_the_tool_will_see_it(
 def test_a_secret_is_the_owners_letter_for_letter() -> None:
     for new, expected in (("SWORDfish1", "words"), ("swordfish1", "none")):
         assert basis(PASSWORD, {"new": new}, "set my password to 'SWORDfish1'", MAILS) == expected
+
+
+def test_a_plan_that_is_stated_again_allows_nothing_twice() -> None:
+    step, again = "pay(to='DE99', amount=4, subject=own())", "pay(to='DE99', amount=4, subject='Rent')"
+    plans = (plan(step, n=3), plan(again, "mail(to='bob@x.org')", n=9))
+    paid = {"to": "DE99", "amount": 4, "subject": "Rent"}
+    assert basis(PAY, paid, "x", MAILS, plans=plans) == "plan"
+    assert basis(PAY, paid, "x", MAILS, plans=plans, made=(Made(18, "pay", paid, "plan:9/0"),)) == "off_plan"
+    assert basis(PAY, paid, "x", MAILS, plans=plans, made=(Made(18, "pay", paid, "plan:3/0"),)) == "off_plan"
+
+
+def test_what_one_plan_has_twice_is_allowed_twice_and_another_step_beside_it() -> None:
+    step = "pay(to='DE99', amount=4)"
+    paid = (Made(18, "pay", {}, "plan:3/0"),)
+    assert basis(PAY, {"to": "DE99", "amount": 4}, "x", MAILS, plans=(plan(step, step, n=3),), made=paid) == "plan"
+    more = (plan(step, n=3), plan("pay(to='DE99', amount=5)", n=9))
+    assert basis(PAY, {"to": "DE99", "amount": 5}, "x", MAILS, plans=more, made=paid) == "plan"

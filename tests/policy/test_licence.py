@@ -125,3 +125,9 @@ def test_a_link_in_a_strangers_text_can_only_be_told_as_it_stands() -> None:
 def test_no_source_takes_a_value_from_a_stranger(word: str, source: str) -> None:
     seen = read("s", [{"word": word, "other": "fixed"}], ("/*/word", "/*/other"))
     assert verdict(source, word, seen) != "fits"
+
+
+def test_what_is_largest_is_not_told_by_reads_that_the_agent_chose() -> None:
+    small = read("search", [{"id": "f9", "size": 1}], n=23, query="evil")
+    assert verdict("largest(seen('search'), 'size').id", "f9", MAILS, small) == "unknown"
+    assert verdict("largest(seen('search', given(query='evil')), 'size').id", "f9", MAILS, small) == "fits"

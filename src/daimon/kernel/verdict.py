@@ -7,7 +7,7 @@
                                       yes, and from now on without asking, for 30 days if nothing else is said
 
 A grant is bound to its tool and, in an automation, to that automation, whether that is said or not. Whatever else is said means no: a word
-that could mean two things is not a yes. Where there is but one call, a remark may follow `allow`.
+that could mean two things is not a yes, and `allow no` is none.
 """
 
 import re
@@ -49,8 +49,8 @@ def read(question: Question, choice: str, text: str, today: date) -> Verdict:
     if only and not 1 <= only[0] <= only[-1] <= count:
         return Verdict(DENY, fault=f"there are calls 1 to {count}" if count > 1 else "there is one call only")
     if choice == ALLOW:
-        is_remark = count == 1 and not numbers and not any(letter.isdecimal() for letter in text)
-        return Verdict(ALLOW, only) if not rest or is_remark else Verdict(DENY, fault=f"say `{ALLOW}`, or `{ALLOW} 1 3` for some of them")
+        some = f", or `{ALLOW} 1 3` for some of them" if count > 1 else ", and nothing else"
+        return Verdict(ALLOW, only) if not rest else Verdict(DENY, fault=f"say `{ALLOW}`{some}")
     chosen = [offer for offer in offered if not only or offer.call in only]
     return _grant(rest, only, chosen, today) if chosen else Verdict(DENY, fault="nothing of this can be granted")
 

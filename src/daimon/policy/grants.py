@@ -53,6 +53,8 @@ def _conditions(grant: Grant) -> list[str]:
     for name, values in (("destinations", grant.destinations), ("targets", grant.targets)):
         if values:  # a call of which nobody knows whom it reaches does not fit
             found.append(f"!context.{name}.isEmpty() && {_set(map(canonical, values))}.containsAll(context.{name})")
+    if grant.destinations and not grant.targets:
+        found.append("context.targets.isEmpty()")  # words for somebody are not things for them
     if grant.contents:
         found.append(f"{_set(grant.contents)}.containsAll(context.drawn)")
     if grant.job:

@@ -30,6 +30,7 @@ MOST_ALTERNATIVES = 2_000
 NAMED_LENGTH = 3
 _URL = re.compile(r"\b(?:https?://\S+|(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S*)?)", re.IGNORECASE)
 CENT = 0.005
+ORDERED = ("first", "last", "largest", "smallest")
 EXACT = 2.0**53
 """From here on two whole numbers can be one float."""
 
@@ -47,6 +48,8 @@ class Values:
 class Rows:
     rows: tuple[Record, ...]
     mode: Literal["one", "all", "any"] = "one"
+    is_whole: bool = True
+    """Nobody but the owner and the plan said what to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,12 @@ def _rows(source: Records, plan: Plan, situation: Situation) -> Yield:
     if not read:
         return Unknown(f"{source.tool} has not been called as planned")
     rows: dict[object, Record] = {}
+    is_whole = all(_is_free_of_strangers(reading, source, plan) for reading in read)
     for reading in read:
         for record in reading.records:
             if _is_meant(record, source, _is_free_of_strangers(reading, source, plan)):
                 rows.setdefault(record.fields, record)
-    return Rows(tuple(rows.values())) if rows else Unknown(f"nothing in {source.tool} fits")
+    return Rows(tuple(rows.values()), is_whole=is_whole) if rows else Unknown(f"nothing in {source.tool} fits")
 
 
 def _is_free_of_strangers(reading: Reading, source: Records, plan: Plan) -> bool:
@@ -198,6 +202,8 @@ def _pick(source: Pick, plan: Plan, situation: Situation) -> Yield:
         return _link(source.of, plan, situation)
     of = evaluate(source.of, plan, situation)
     match of:
+        case Rows(is_whole=False) if source.how in ORDERED:
+            return Unknown(f"what is {source.how} depends on what was read, and the plan does not say what to read")
         case Rows(rows):
             return _pick_row(rows, source)
         case Values(values, note=note):
@@ -356,8 +362,18 @@ def _told(is_equal: bool, found: Values | Glued) -> Fit:
 def _matches(found: Values | Glued, value: Scalar) -> bool:
     if isinstance(found, Values):
         return any(equal(value, each) for each in found.values)
-    pattern = "".join(f"(?:{'|'.join(re.escape(folded(each)) for each in piece)})\\s*" for piece in found.pieces)
-    return re.fullmatch(pattern.replace("\\ ", "\\s+"), folded(plain(value))) is not None
+    return _is_glued(folded(plain(value)), found.pieces)
+
+
+def _is_glued(text: str, pieces: tuple[tuple[str, ...], ...]) -> bool:
+    """One alternative of each piece after the other, with a space between them or none. It keeps every place that can be reached so far,
+    so it never tries twice."""
+    ends = {0}
+    for piece in pieces:
+        alternatives = {folded(each) for each in piece}
+        ends = {end + len(each) for end in ends for each in alternatives if text.startswith(each, end)}
+        ends |= {end + 1 for end in ends if text.startswith(" ", end)}
+    return len(text) in ends
 
 
 def _same(given: Iterable[Scalar], wanted: Iterable[Scalar]) -> bool:

@@ -4,6 +4,7 @@ Each step is spent once, by the call that names it. An argument that the plan do
 destination if it holds nothing active and could not carry what was read without having been planned.
 """
 
+from collections import Counter
 from dataclasses import replace
 
 from daimon.abi.errors import BadInput
@@ -24,12 +25,7 @@ NOTHING = (Own(), Series(()), Const(None), Const(""), Const(False))
 def by_plan(act: Act) -> Facts:
     spent = {made.by for made in act.situation.made if not made.has_failed}
     failed = {made.by for made in act.situation.made} - spent
-    steps = [
-        (f"plan:{licensed.n}/{i}", licensed, step)
-        for licensed in act.situation.plans
-        for i, step in enumerate(licensed.plan.steps)
-        if step.tool == act.manifest.name and f"plan:{licensed.n}/{i}" not in spent
-    ]
+    steps = _unspent(act, spent)
     if not steps:
         return Facts(basis="off_plan", reason=_off_plan(act), provenance=act.untrusted())
     tried = [_step(act, by, licensed, step) for by, licensed, step in steps]
@@ -41,6 +37,27 @@ def by_plan(act: Act) -> Facts:
     if best.basis != "plan" and act.manifest.name in act.situation.declined:
         return replace(best, basis="off_plan", reason=f"{best.reason} You said no to such a call before.")
     return best
+
+
+def _unspent(act: Act, spent: set[str]) -> list[tuple[str, Licensed, Planned]]:
+    """The steps of this tool that are left. A plan that is stated again, with another text perhaps, does not allow the same twice."""
+    steps = [
+        (f"plan:{licensed.n}/{i}", licensed, step)
+        for licensed in act.situation.plans
+        for i, step in enumerate(licensed.plan.steps)
+        if step.tool == act.manifest.name
+    ]
+    made = Counter(_gist(act, step) for by, _, step in steps if by in spent)
+    each = [Counter(_gist(act, step) for _, of, step in steps if of is licensed) for licensed in act.situation.plans]
+    return [
+        (by, licensed, step)
+        for by, licensed, step in steps
+        if by not in spent and made[_gist(act, step)] < max(count[_gist(act, step)] for count in each)
+    ]
+
+
+def _gist(act: Act, step: Planned) -> frozenset[tuple[str, str]]:
+    return frozenset((name, source) for name, source in step.sources.items() if not act.may_be_own(name))
 
 
 def _off_plan(act: Act) -> str:

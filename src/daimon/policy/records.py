@@ -103,7 +103,7 @@ def readings(situation: Situation) -> tuple[Reading, ...]:
         if not is_clean:
             echoes = echoes.after(seen.arguments, known, situation.said)
         rows = tuple(_doubted(record, echoes, known, pairs, situation.said) for record in apart(seen))
-        reading = Reading(seen, rows, frozenset() if is_clean else _steered(seen.arguments, known, situation.said))
+        reading = Reading(seen, rows, frozenset() if is_clean else _steered(seen, len(rows), known, situation.said))
         found.append(reading)
         trusted = [[cell.text for _, cell in record.fields if cell.is_trusted] for record in reading.records]
         known |= {name for texts in trusted for text in texts for name in _names(text)}
@@ -112,10 +112,12 @@ def readings(situation: Situation) -> tuple[Reading, ...]:
     return tuple(found)
 
 
-def _steered(arguments: JsonValue, known: frozenset[str], said: str) -> frozenset[str]:
-    given = arguments if isinstance(arguments, dict) else {}
-    texts = [(name, folded(plain(leaf.value))) for name, value in given.items() for leaf in leaves(value) if leaf.value is not None]
-    return frozenset(name for name, text in texts if text and text not in known and covers([said], text))
+def _steered(seen: Seen, rows: int, known: frozenset[str], said: str) -> frozenset[str]:
+    """A number narrows nothing if more could have come than did."""
+    given = seen.arguments if isinstance(seen.arguments, dict) else {}
+    values = [(name, leaf.value) for name, value in given.items() for leaf in leaves(value) if leaf.value is not None]
+    narrow = [(name, folded(plain(value))) for name, value in values if isinstance(value, str | bool) or value <= rows]
+    return frozenset(name for name, text in narrow if text and text not in known and covers([said], text))
 
 
 def records(situation: Situation) -> list[Record]:
