@@ -20,7 +20,8 @@ from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, Key
 from daimon.abi.judgement import Seen, Situation
 from daimon.abi.plan import Plan
 from daimon.abi.tool import Call
-from daimon.policy.licence import equal, fit
+from daimon.policy.equality import equal
+from daimon.policy.licence import fit
 from daimon.policy.records import Cell, Record, apart
 from lab.request import Asked
 

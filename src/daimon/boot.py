@@ -179,8 +179,11 @@ def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, store
     own = (*clock_tools(str(config.zone(settings))), *notes_tools(notes), *reminder_tools(stored), *people_tools(), *status_tools(stored))
     examining = () if settings.context.hold == "never" else quarantine_tools(can_read)
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
-    planning = planning_tools() if any(tool.manifest.is_consequential for tool in kit.tools) else ()
-    return Registry((*own, *examining, *planning, *kit.tools))
+    known: set[str] = set()
+    planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in kit.tools) else ()
+    registry = Registry((*own, *examining, *planning, *kit.tools))
+    known.update(manifest.name for manifest in registry.manifests())
+    return registry
 
 
 def manifests(settings: config.Settings) -> tuple[Manifest, ...]:

@@ -29,8 +29,8 @@ from daimon.abi.judgement import Held, Made
 from daimon.abi.label import owned
 from daimon.abi.tool import Capability, Manifest
 from daimon.policy.content import active
+from daimon.policy.equality import equal
 from daimon.policy.flow import weigh
-from daimon.policy.licence import equal
 
 REFUND = "Please refund GB29NWBK for what they have sent me"
 

@@ -15,7 +15,7 @@ It is read with Python's own grammar, so that every model can write it, and admi
     ask('why')                                         nobody knows yet: the owner is asked when it is known
 
 Anything else is refused with the place and the reason. Parsing knows no tools and no values; what a source yields is decided in
-`policy/licence.py`.
+`policy/yields.py`.
 """
 
 import ast

@@ -379,7 +379,8 @@ def _deed(body: Intended | Started | Happened) -> _Told:
 def _verdict(gate: Gate) -> str:
     why = f": {gate.reason}" if gate.reason else ""
     code = f" ({gate.code})" if gate.code else ""
-    return f"gate says {gate.verdict}{code}{why}" + (f"  [rules {gate.version}]" if gate.version else "")
+    basis = f", on {gate.by}" if gate.by and gate.verdict == "allow" else ""
+    return f"gate says {gate.verdict}{basis}{code}{why}" + (f"  [rules {gate.version}]" if gate.version else "")
 
 
 def _tone(gate: Gate) -> Tone:

@@ -17,6 +17,7 @@ from daimon.policy.act import Act, flat, is_private, may_read
 from daimon.policy.content import active, coded
 from daimon.policy.facts import Facts
 from daimon.policy.records import readings
+from daimon.policy.yields import drawn
 
 MAY_MISS = frozenset({ArgumentRole.CONTENT, ArgumentRole.TITLE})
 NOTHING = (Own(), Series(()), Const(None), Const(""), Const(False))
@@ -115,7 +116,7 @@ def _objection(act: Act, licensed: Licensed, step: Planned, shown: tuple[Provena
         return None
     plan = licensed.plan
     for seen in (*act.situation.before, *act.situation.seen):
-        if is_private(seen) and not licence.drawn(seen, plan.draws) and not may_read(seen, act.audience):
+        if is_private(seen) and not drawn(seen, plan.draws) and not may_read(seen, act.audience):
             return f"Its text could carry what {seen.tool} returned, and the plan did not say so.", False
     known = [act.situation.said, *_literals(step), *_trusted_texts(act.situation, plan.draws)]
     if found := next((found for text in free if (found := active(text, known))), ""):
@@ -155,7 +156,7 @@ def _trusted_texts(situation: Situation, draws: tuple[Draw, ...]) -> list[str]:
     return [
         cell.text
         for reading in readings(situation)
-        if licence.drawn(reading.seen, draws)
+        if drawn(reading.seen, draws)
         for record in reading.records
         for _, cell in record.fields
         if cell.is_trusted

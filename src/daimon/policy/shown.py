@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from daimon.abi.judgement import Provenance, Shown
 from daimon.abi.tool import ArgumentRole
-from daimon.policy import licence
 from daimon.policy.act import FREE_UNLESS, Act, flat, may_read
 from daimon.policy.content import active, covers
+from daimon.policy.equality import CENT, as_number, equal
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical, stands_for
 from daimon.policy.records import Cell, Record, readings
@@ -58,13 +58,13 @@ def _stored(act: Act, name: str) -> Provenance:
 def _is_same(act: Act, before: dict[str, JsonValue]) -> bool:
     """Do both reach the same with the same amounts? An amount may be off by less than a cent, so two of them by less than two."""
     now, then = _amounts(act, act.given), _amounts(act, before)
-    is_much_the_same = len(now) == len(then) and all(abs(a - b) < 2 * licence.CENT for a, b in zip(now, then, strict=True))
+    is_much_the_same = len(now) == len(then) and all(abs(a - b) < 2 * CENT for a, b in zip(now, then, strict=True))
     return is_much_the_same and _reached(act, act.given) == _reached(act, before)
 
 
 def _amounts(act: Act, arguments: dict[str, JsonValue]) -> list[float]:
     texts = [text for name, value in arguments.items() if act.role(name) is ArgumentRole.AMOUNT for text in flat(value)]
-    return sorted(number for text in texts if (number := licence.as_number(text)) is not None)
+    return sorted(number for text in texts if (number := as_number(text)) is not None)
 
 
 def _reached(act: Act, arguments: dict[str, JsonValue]) -> frozenset[str]:
@@ -160,13 +160,13 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
     except ValueError:
         return "untrusted", f"{text[:40]!r} is not a number"
     places = {each for place in act.audience for each in numbers(place)}
-    if any(licence.equal(number, each) for each in numbers(act.situation.said) - places):
+    if any(equal(number, each) for each in numbers(act.situation.said) - places):
         return "owner", "you wrote it"
     reached = {folded(each) for each in act.audience if says(act.situation.said, each)}
     tied = [r for r in act.records if any(cell.is_trusted and folded(cell.text) in reached for _, cell in r.fields)]
     for record in tied:
         field = next(
-            (name for name, cell in record.fields if cell.is_trusted and _is_sum(cell, record) and licence.equal(cell.value, number)), None
+            (name for name, cell in record.fields if cell.is_trusted and _is_sum(cell, record) and equal(cell.value, number)), None
         )
         if field is not None and len({cell.text for other in tied for cell in other.of(field)}) == 1:
             return "named", f"from the one record of {record.tool} with whom you named"
@@ -175,7 +175,7 @@ def _amount(act: Act, text: str) -> tuple[Shown, str]:
 
 def _is_sum(cell: Cell, record: Record) -> bool:
     """A number that is no mere key: one with a point in it, or the only one there."""
-    numeric = [each for _, each in record.fields if licence.as_number(each.value) is not None and not isinstance(each.value, str)]
+    numeric = [each for _, each in record.fields if as_number(each.value) is not None and not isinstance(each.value, str)]
     return isinstance(cell.value, float) or numeric == [cell]
 
 

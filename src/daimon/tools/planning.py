@@ -4,6 +4,8 @@ The tool itself does nothing to the world: what it records licenses later calls 
 to the owner first is decided at the gate, by what the model had read when it stated the plan.
 """
 
+import difflib
+from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import Field
@@ -19,7 +21,9 @@ _Steps = Annotated[list[Annotated[str, Field(min_length=3, max_length=8_000)]], 
 _Reads = Annotated[list[Annotated[str, Field(min_length=3, max_length=2_000)]], Field(max_length=64)]
 
 
-def planning_tools() -> tuple[Tool, ...]:
+def planning_tools(known: Collection[str] = ()) -> tuple[Tool, ...]:
+    """`known` are the names of all tools, as far as they are to be checked; it may be filled later."""
+
     @tool(effect=Effect.PURE, capabilities={Capability.PLANS}, result=ResultLabel(Author.SERVICE, "plan"), max_result_bytes=4096)
     async def plan(
         call: Call,
@@ -37,8 +41,16 @@ def planning_tools() -> tuple[Tool, ...]:
         try:
             planned = tuple(Planned(*parse_call(step)) for step in steps)
             draws = tuple(Draw(*parse_call(read)) for read in reads or ())
+            _require_known([*(step.tool for step in planned), *(draw.tool for draw in draws)], known)
         except BadInput as bad:
             raise ToolFailed("bad_plan", str(bad)) from bad
         return Result({"planned": [step.tool for step in planned]}, operations=(StatePlan(Plan(planned, draws)),))
 
     return (plan,)
+
+
+def _require_known(named: list[str], known: Collection[str]) -> None:
+    for name in named:
+        if known and name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+            raise BadInput(f"there is no tool {name[:64]!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else ""))
