@@ -139,6 +139,7 @@ def live(path: Path) -> Iterator[Live]:
         model=config.Model(use="puppet"),
         gateway=config.Gateway(max_event_bytes=MOST_BYTES),
         kernel=config.Kernel(drain_s=0),
+        agents={"daimon": config.Agent(role="reader")},  # it asks before every act
     )
     ready: list[Live] = []
     failed: list[BaseException] = []

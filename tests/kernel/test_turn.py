@@ -656,7 +656,7 @@ async def test_a_tool_round_costs_two_commits(tmp_path: Path) -> None:
             await rig.until(lambda: _nothing_outgoing(rig))
             costs.append(journal.commits)
         await journal.close()
-    assert costs[1] - costs[0] == 2 * 3
+    assert 3 < costs[1] - costs[0] <= 2 * 3, "at most two a round; what comes at the same moment shares one"
 
 
 async def _nothing_outgoing(rig: Rig) -> bool:

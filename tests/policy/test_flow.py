@@ -355,3 +355,9 @@ def test_an_amount_of_a_record_counts_only_if_there_is_one() -> None:
     twice = read("payments", [{"sender": "me", "to": "GB29NWBK", "amount": 200.0, "subject": "Gift"}], ("/*/subject",), n=16)
     arguments: Arguments = {"to": "GB29NWBK", "amount": 200.0, "subject": "Refund"}
     assert basis(PAY, arguments, REFUND, PAYMENTS, twice) == "none"
+
+
+def test_one_word_of_the_owners_stands_for_one_thing() -> None:
+    words = "look at my payments and share 'minutes' with Alice so that she may 'read' it"
+    assert basis(SHARE, {"id": "minutes", "who": "Alice", "right": "read"}, words, PAYMENTS) == "words"
+    assert basis(SHARE, {"id": "Alice", "who": "Alice", "right": "read"}, words, PAYMENTS) == "none"

@@ -28,6 +28,8 @@ def by_words(act: Act) -> Facts:
     wrong = next((each for each in shown if each.shown in ("untrusted", "unknown")), None)
     if wrong is not None:
         return Facts(basis="none", reason=f"{wrong.argument}: {wrong.note}.", provenance=shown)
+    if _is_doubled(act):
+        return Facts(basis="none", reason="One word of yours stands for two things in it.", provenance=shown)
     if all(each.shown == "own" for each in shown):
         return Facts(basis="none", reason="Nothing in it is shown to be what you asked for.", provenance=shown)
     if any(
@@ -35,6 +37,16 @@ def by_words(act: Act) -> Facts:
     ):
         return Facts(basis="none", reason="The same was done in this turn already.", provenance=shown)
     return Facts(basis="words", by="words", provenance=shown)
+
+
+def _is_doubled(act: Act) -> bool:
+    """Whom it reaches and what it touches are two things, and need two words."""
+    used = [
+        {folded(text) for text in flat(value)}
+        for name, value in act.given.items()
+        if act.role(name) in (ArgumentRole.DESTINATION, ArgumentRole.TARGET)
+    ]
+    return sum(map(len, used)) > len(set().union(*used))
 
 
 def by_store(act: Act) -> Facts:
