@@ -28,7 +28,7 @@ from pydantic import JsonValue
 
 from daimon.abi.fields import Scalar, leaves
 from daimon.abi.judgement import Seen
-from daimon.abi.source import parse, tools_in
+from daimon.abi.source import FieldOf, Pick, Records, Series, Source, Sum, parse
 from daimon.abi.tool import ArgumentRole
 from daimon.policy.records import apart
 from lab.request import Asked, days
@@ -77,7 +77,7 @@ def state(request: str, needs: Sequence[Need], reads: Sequence[Read], listings: 
         thought = _Thought(asked, need, (*need.before, *extra))
         sources = {name: thought.source(name) for name in need.arguments}
         steps.append(_written(need.tool, sources))
-        used = {tool for source in sources.values() for tool in tools_in(parse(source))}
+        used = {tool for source in sources.values() for tool in _tools_in(parse(source))}
         lookups += [seen.tool for seen in extra if seen.tool in used]
     wanted = tuple(dict.fromkeys(lookups))
     more = tuple(f"{tool}()" for tool in wanted if f"{tool}()" not in drawn)
@@ -170,3 +170,18 @@ def _alternating(pieces: list[str], holes: list[str]) -> list[str]:
 
 def _ask(role: ArgumentRole) -> str:
     return f"ask('the {role} is not known yet')"
+
+
+def _tools_in(source: Source) -> frozenset[str]:
+    """The tools whose results it looks at."""
+    match source:
+        case Records(tool=tool):
+            return frozenset({tool})
+        case FieldOf(of=of) | Pick(of=of):
+            return _tools_in(of)
+        case Sum(left=left, right=right):
+            return _tools_in(left) | _tools_in(right)
+        case Series(items=items):
+            return frozenset().union(*map(_tools_in, items))
+        case _:
+            return frozenset()

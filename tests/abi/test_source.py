@@ -3,7 +3,7 @@
 import pytest
 
 from daimon.abi.errors import BadInput
-from daimon.abi.source import Const, FieldOf, Like, Own, Pick, Records, Series, Sum, parse, parse_call, tools_in
+from daimon.abi.source import Const, FieldOf, Like, Own, Pick, Records, Series, Sum, parse, parse_call
 
 
 def test_each_form_reads_as_what_it_is() -> None:
@@ -15,7 +15,6 @@ def test_each_form_reads_as_what_it_is() -> None:
     assert parse("largest(seen('t'), 'size')") == Pick("largest", Records("t"), "size")
     assert parse("'a' + one_of(seen('t'))") == Sum("+", Const("a"), Pick("one_of", Records("t")))
     assert parse("own()") == Own()
-    assert tools_in(parse("['x', seen('a').b + last(seen('c')).d]")) == {"a", "c"}
 
 
 def test_a_call_is_a_tool_and_its_sources() -> None:

@@ -189,21 +189,6 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:79] + "…")
 
 
-def tools_in(source: Source) -> frozenset[str]:
-    """The tools whose results it looks at."""
-    match source:
-        case Records(tool=tool):
-            return frozenset({tool})
-        case FieldOf(of=of) | Pick(of=of):
-            return tools_in(of)
-        case Sum(left=left, right=right):
-            return tools_in(left) | tools_in(right)
-        case Series(items=items):
-            return frozenset().union(*map(tools_in, items))
-        case _:
-            return frozenset()
-
-
 def parse_call(text: str) -> tuple[str, dict[str, str]]:
     """`tool(argument=source, …)` as the tool's name and the sources. Raises BadInput."""
     try:

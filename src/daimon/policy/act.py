@@ -14,6 +14,7 @@ from daimon.policy.records import Record, plain, records
 SHOWN_CHARACTERS = 160
 _INSIDE = re.compile(r"\{\{([^{}\s]+)\}\}")
 
+FREE_TEXT = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 FREE_UNLESS: dict[ArgumentRole, frozenset[Capability]] = {
     ArgumentRole.CONTENT: frozenset(),
     ArgumentRole.TITLE: frozenset(),

@@ -21,15 +21,13 @@ from pydantic import JsonValue
 from daimon.abi.judgement import Situation
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.policy import licence, outflow
-from daimon.policy.act import Act, flat, is_private, taken_apart
+from daimon.policy.act import FREE_TEXT, Act, flat, is_private, taken_apart
 from daimon.policy.content import active
 from daimon.policy.facts import Facts
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_store, by_words
 from daimon.policy.words import one_line, says
-
-FREE_TEXT = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:

@@ -6,16 +6,13 @@ not count.
 """
 
 from daimon.abi.judgement import Portion
-from daimon.abi.tool import ArgumentRole
-from daimon.policy.act import Act, is_private
+from daimon.policy.act import FREE_TEXT, Act, is_private
 from daimon.policy.names import canonical
-
-FREE = (ArgumentRole.CONTENT, ArgumentRole.TITLE, ArgumentRole.QUERY)
 
 
 def portions(act: Act) -> tuple[Portion, ...]:
     """What the call would carry, to each whom it reaches."""
-    characters = sum(len(text) for role in FREE for text in act.texts(role))
+    characters = sum(len(text) for role in FREE_TEXT for text in act.texts(role))
     kind = "private" if any(map(is_private, (*act.situation.seen, *act.situation.before))) else "other"
     return tuple(Portion(name, kind, characters) for name in sorted({canonical(text) for text in act.audience})) if characters else ()
 

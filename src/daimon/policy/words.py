@@ -8,7 +8,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_WORD = re.compile(r"[^\W_]+(?:[@._\-/:'’][^\W_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|(?<![\w.,])\d+(?:\.\d+)?(?![\w]*[a-z]{3,})")
 _PLACE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,24}(?:/\S*)?|\b(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{7,}\b")
 _QUOTED = re.compile(r"(?<!\w)['\"`“‘]([^\W\d_]+)['\"`”’](?!\w)")
@@ -26,7 +25,6 @@ _WHEN = re.compile(
     rf"|\b(?:{_MONTH}|in|since|year)\s+(?:19|20)\d\d\b|\b\d+(?:st|nd|rd|th)\b"
 )
 """A date or a time of day: a number in it is none of its own."""
-_PLAIN = frozenset(("a", "an", "the", "at", "in", "on", "of", "for", "to", "from", "with", "and", "or", "is", "by", "as"))
 SHORTEST = 3
 """A shorter value stands in almost every text by chance."""
 
@@ -77,15 +75,6 @@ def named_in(text: str) -> frozenset[str]:
     """Words of it that name something: in quotes, or with a capital letter in the middle of a sentence."""
     line = one_line(text)
     return frozenset((*_QUOTED.findall(line), *_CAPITAL.findall(line)))
-
-
-def words(text: str) -> frozenset[str]:
-    return _words(folded(text))
-
-
-@lru_cache(512)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text)) - _PLAIN
 
 
 def numbers(text: str) -> frozenset[float]:
