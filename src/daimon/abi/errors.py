@@ -4,6 +4,7 @@
     ├── BadInput            the sender: what was sent cannot be used
     │   └── TooLarge
     ├── ToolFailed          the model: told as a tool result, the turn goes on
+    │   └── Lost            something that outlives calls died during this one
     ├── Denied              a person: the policy said no
     ├── ProviderFailed      the router: another try, another model
     ├── OverBudget          the turn: a reservation does not fit; it waits, or the owner is asked
@@ -49,6 +50,15 @@ class ToolFailed(DaimonError):
         super().__init__(message)
         self.reason = reason
         self.retryable = retryable
+
+
+class Lost(ToolFailed):
+    """A box, a language server, a browser died. The next call gets a new one."""
+
+    code = "lost"
+
+    def __init__(self, message: str) -> None:
+        super().__init__("lost", message, retryable=True)
 
 
 class Denied(DaimonError):

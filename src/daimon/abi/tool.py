@@ -45,6 +45,8 @@ class ArgumentRole(StrEnum):
     TIME = "time"
     PERMISSION = "permission"
     QUERY = "query"
+    COMMAND = "command"
+    """A command line, or the words of one. The floor reads it."""
 
 
 class Capability(StrEnum):
@@ -181,6 +183,10 @@ class Touched:
 
     kind: Literal["file", "process", "network"]
     what: str
+    outcome: str = ""
+    """How it went, where that is not plain."""
+    label: Label | None = None
+    """Of what left; None: nothing did."""
 
 
 @dataclass(frozen=True, slots=True)

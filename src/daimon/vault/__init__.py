@@ -1,0 +1,1 @@
+"""The keyring: secrets sealed at rest, scoped, and kept out of texts."""
