@@ -1,0 +1,358 @@
+"""A running box, from the gateway's side: started, spoken to, ended.
+
+    gateway ── control ── holder        the spec and the filter; "up" or why not; what went over a limit
+       │                    └ bwrap
+       └────── line ──────── supervisor  commands with their three streams; how they ended
+
+Commands may overlap. A command's time is kept here, outside. When the supervisor's line closes, or it says what it cannot mean, the box is
+dead: whoever waits for a command gets `Lost`.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from daimon.abi.box import Command, End, Ran, Role
+from daimon.abi.errors import Lost, Misconfigured, ToolFailed
+from daimon.sandbox import holder, seccomp
+from daimon.sandbox.grants import rules_of
+from daimon.sandbox.output import Stream
+from daimon.sandbox.pins import Pins
+from daimon.sandbox.plan import Wanted, spec_of
+from daimon.sandbox.refusal import explained
+from daimon.sandbox.spec import WORKSPACES, Spec
+
+START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
+LARGEST = 65_536
+SOURCES = str(Path(__file__).resolve().parent.parent.parent)
+HOLD = f"import sys; sys.path.insert(0, {SOURCES!r}); from daimon.sandbox.holder import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """What holds a box, as found when it started."""
+
+    started_by_root: bool
+    limits: Mapping[str, Any]
+    """The control groups; empty: there are none."""
+    why_no_groups: str
+    landlock: int
+    """The version that the kernel has; 0: none."""
+    filter_instructions: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    ended: "asyncio.Future[dict[str, Any]]"
+    cleared: "asyncio.Future[dict[str, Any]]"
+    over: End | None = None
+
+    def hear(self, said: dict[str, Any]) -> None:
+        if "cleared" in said and not self.cleared.done():
+            self.cleared.set_result(said)
+        elif not self.ended.done():
+            _status(said)
+            self.ended.set_result(said)
+
+
+class RunningBox:
+    """Made by `start`."""
+
+    def __init__(self, spec: Spec, role: Role, process: asyncio.subprocess.Process, control: socket.socket, line: socket.socket) -> None:
+        self._spec, self._role, self._process, self._control, self._line = spec, role, process, control, line
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, _Waiting] = {}
+        self._oom: asyncio.Future[int] | None = None
+        self._ooms = 0
+        self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._pins = Pins(spec.tree.source)
+        self._why_dead = ""
+        self.listener: socket.socket | None = None
+        """Where the box's way out ends; None: it has none."""
+        self.force = Force(False, {}, "", 0, 0)
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._why_dead
+
+    @property
+    def directory(self) -> str:
+        return f"{WORKSPACES}/{self._spec.tree.name}"
+
+    async def run(self, command: Command) -> Ran:
+        if not self.is_alive:
+            raise Lost(f"the box is gone: {self._why_dead}")
+        began = time.monotonic()
+        number = next(self._ids)
+        waiting = self._waiting[number] = _Waiting(*(asyncio.get_running_loop().create_future() for _ in range(2)))
+        with contextlib.ExitStack() as ending:
+            ending.callback(self._waiting.pop, number, None)
+            out, err = Stream(command.max_output_bytes), Stream(command.max_output_bytes)
+            ending.callback(out.close)
+            ending.callback(err.close)
+            self._control.send(holder.BEGIN)
+            self._send(number, command, out, err)
+            try:
+                said = await asyncio.wait_for(asyncio.shield(waiting.ended), command.timeout_s)
+            except TimeoutError:
+                waiting.over = waiting.over or "timeout"
+                said = await self._stop(number, waiting)
+            except asyncio.CancelledError:
+                with contextlib.suppress(ToolFailed):
+                    await self._stop(number, waiting)
+                raise
+            status = _status(said)
+            end = waiting.over or await self._ended_how(status)
+            return Ran(
+                end=end,
+                code=status if status >= 0 else 128 - status,
+                out=out.finish(),
+                err=_with_failure(err.finish(), said),
+                duration_s=time.monotonic() - began,
+                left=() if end in ("memory", "disk") else _left(said),
+                set_aside=self._pins.sweep() if self._spec.tree.is_writable else (),
+            )
+
+    async def sweep(self) -> None:
+        """Ends all that runs in it."""
+        self._order(do="sweep")
+
+    async def close(self) -> None:
+        self._die("it was closed")
+        self._control.close()
+        self._line.close()
+        if self.listener is not None:
+            self.listener.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), ANSWER_S)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+
+    # -- the start -----------------------------------------------------------------------------------------------------
+
+    async def _rise(self, program: bytes, inside: socket.socket) -> None:
+        leash, inner_leash = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        descriptors = [_memory(self._spec.to_json()), _memory(program), inside.fileno(), leash.fileno(), inner_leash.fileno()]
+        try:
+            socket.send_fds(self._control, [b"box"], descriptors)
+        finally:
+            for descriptor in descriptors[:2]:
+                os.close(descriptor)
+            for each in (leash, inner_leash, inside):
+                each.close()
+        said, listeners = await self._first_word()
+        if listeners:
+            self.listener = socket.socket(fileno=listeners[0])
+            self.listener.setblocking(False)
+        if "up" not in said:
+            raise Misconfigured(explained(int(said.get("error", 0)), str(said.get("text", "the holder ended without a word"))))
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._control, self._hear_holder)
+        loop.add_reader(self._line, self._hear_supervisor)
+        landlock = await self._hello
+        limits = said.get("limits") or {}
+        self.force = Force(os.getuid() == 0, limits, str(said.get("why_no_groups", "")), landlock, len(program) // 8)
+
+    async def _first_word(self) -> tuple[dict[str, Any], list[int]]:
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._control, lambda: ready.done() or ready.set_result(None))
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._control)
+        data, descriptors, _, _ = socket.recv_fds(self._control, LARGEST, 2)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
+        return (json.loads(data) if data else {}), list(descriptors)
+
+    # -- hearing -------------------------------------------------------------------------------------------------------
+
+    def _hear_holder(self) -> None:
+        try:
+            data = self._control.recv(LARGEST)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            return self._die("its holder ended")
+        said = json.loads(data)
+        if "error" in said:
+            return self._die(f"its holder failed: {said.get('text', '')}")
+        if "over" in said:
+            for waiting in self._waiting.values():
+                waiting.over = waiting.over or said["over"]["what"]
+        elif "oom" in said and self._oom is not None and not self._oom.done():
+            self._oom.set_result(int(said["oom"]))
+        return None
+
+    def _hear_supervisor(self) -> None:
+        try:
+            data = self._line.recv(LARGEST)
+            said = json.loads(data) if data else None
+            if said is None:
+                return self._die("its supervisor ended")
+            if "hello" in said:
+                return None if self._hello.done() else self._hello.set_result(int(said["hello"]))
+            waiting = self._waiting.get(int(said["id"]))
+            if waiting is not None:
+                waiting.hear(said)
+        except BlockingIOError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            self._die("its supervisor spoke nonsense")
+        return None
+
+    def _die(self, why: str) -> None:
+        if self._why_dead:
+            return
+        self._why_dead = why
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._control)
+        loop.remove_reader(self._line)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()  # bwrap and all in it die with the holder
+        lost = Lost(f"the box is gone ({why}); what ran in it has ended")
+        if not self._hello.done():
+            self._hello.set_exception(lost)
+        for waiting in self._waiting.values():
+            for future in (waiting.ended, waiting.cleared):
+                if not future.done():
+                    future.set_exception(lost)
+                    future.exception()  # nobody may be waiting for it
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _send(self, number: int, command: Command, out: Stream, err: Stream) -> None:
+        spec = {
+            "argv": command.argv,
+            "directory": os.path.normpath(os.path.join(self.directory, command.directory)),
+            "environment": {**self._spec.environment, **command.environment},
+            "limits": _rlimits(self._spec),
+            "rules": rules_of(self._role, self._spec),
+        }
+        descriptors = [_memory(json.dumps(spec).encode()), _memory(command.stdin), out.write_end, err.write_end]
+        try:
+            socket.send_fds(self._line, [json.dumps({"do": "run", "id": number}).encode()], descriptors)
+        except OSError as error:
+            raise ToolFailed("not_started", f"the box takes no command now: {error.strerror}", retryable=True) from None
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _order(self, **order: object) -> None:
+        with contextlib.suppress(OSError):
+            self._line.send(json.dumps(order).encode())
+
+    async def _stop(self, number: int, waiting: _Waiting) -> dict[str, Any]:
+        """INT, TERM, KILL to all of a command. A box that does not even end that is ended itself."""
+        for which in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            self._order(do="signal", id=number, signal=int(which))
+            with contextlib.suppress(TimeoutError):
+                said = await asyncio.wait_for(asyncio.shield(waiting.ended), GRACE_S)
+                self._order(do="clear", id=number)
+                return {**said, **await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)}
+        self._die("a command could not be stopped")
+        return await waiting.ended
+
+    async def _ended_how(self, status: int) -> End:
+        if status >= 0 and status != 128 + signal.SIGKILL:
+            return "exited"
+        if self.force.limits:  # killed: was it the kernel, for lack of memory?
+            self._oom = asyncio.get_running_loop().create_future()
+            self._control.send(holder.COUNT)
+            with contextlib.suppress(TimeoutError, OSError):
+                before, self._ooms = self._ooms, await asyncio.wait_for(self._oom, ANSWER_S)
+                if self._ooms > before:
+                    return "memory"
+        return "signalled" if status < 0 else "exited"
+
+
+async def start(wanted: Wanted) -> RunningBox:
+    """Raises Misconfigured where no box can be made, with the remedy."""
+    spec, program = spec_of(wanted), seccomp.program(wanted.role.profile)
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    last_words = _memory(b"")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", "-c", HOLD, str(theirs.fileno())),
+        pass_fds=[theirs.fileno()],
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=last_words,
+        env={},
+    )
+    theirs.close()
+    for each in (control, line):
+        each.setblocking(False)
+    box = RunningBox(spec, wanted.role, process, control, line)
+    try:
+        async with asyncio.timeout(START_S):
+            await box._rise(program, inside)  # noqa: SLF001
+    except (TimeoutError, Lost, Misconfigured) as failure:
+        await box.close()
+        raise Misconfigured(_why(failure, last_words)) from None
+    except BaseException:
+        await box.close()
+        raise
+    finally:
+        os.close(last_words)
+    return box
+
+
+def _why(failure: Exception, last_words: int) -> str:
+    said = os.pread(last_words, 4096, 0).decode(errors="replace").strip()
+    return f"{failure} ({said})" if isinstance(failure, Misconfigured) and said else explained(0, said) if said else str(failure)
+
+
+def _memory(data: bytes) -> int:
+    """A file that is nowhere, ready to be read from its start."""
+    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _rlimits(spec: Spec) -> dict[str, int]:
+    bounds = spec.bounds
+    return {
+        "RLIMIT_DATA": bounds.memory,
+        "RLIMIT_NPROC": bounds.processes,
+        "RLIMIT_NOFILE": bounds.open_files,
+        "RLIMIT_FSIZE": bounds.file,
+        "RLIMIT_CPU": bounds.cpu_s,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 8 << 20,
+        "RLIMIT_MSGQUEUE": 1 << 20,
+    }
+
+
+def _status(said: Mapping[str, Any]) -> int:
+    return os.waitstatus_to_exitcode(int(said["ended"]))
+
+
+def _left(said: Mapping[str, Any]) -> tuple[str, ...]:
+    found = said.get("left")
+    return tuple(str(name)[:80] for name in found[:20]) if isinstance(found, list) else ()
+
+
+def _with_failure(err: Any, said: Mapping[str, Any]) -> Any:
+    if "error" not in said:
+        return err
+    from dataclasses import replace
+
+    return replace(err, head=err.head + f"{str(said['error'])[:2000]}\n".encode())

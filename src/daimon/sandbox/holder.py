@@ -1,0 +1,212 @@
+"""The holder: one small process on the host for each box. It makes the box, watches it, and with its end the box ends.
+
+    own mount namespace → stage the root directory → control group → bwrap, as an ordinary user, held at a gate
+        → listening socket in the box's network → gate opens → watch
+
+Started by root it stays root, because it alone may mount; what it starts becomes a dedicated user *before* bwrap: to a box whose
+processes are root on the host, /proc/sys is open. It reads nothing that comes from inside the box but process sizes. What it is told
+comes from the gateway: one message with the spec, the system-call filter and the two sockets that the supervisor gets, then a byte for each
+command that begins. When the gateway goes, the socket closes, and so does the box. Standard library only.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import asdict
+
+from daimon.sandbox import namespaces, stage
+from daimon.sandbox.cgroup import Group, Groups
+from daimon.sandbox.spec import INNER_ID, WORKSPACES, Spec
+from daimon.sandbox.watch import INTERVAL_S, Watch
+
+BEGIN, COUNT = b"b", b"q"
+"""What the gateway says: a command begins; how often did memory run out?"""
+SCRATCH = ("/tmp", "/home/agent", "/dev/shm")  # noqa: S108
+GRACE_S = 2.0
+_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    _libc.prctl(_PDEATHSIG, signal.SIGKILL)
+    os.setsid()
+    os.umask(0o022)
+    try:
+        data, descriptors, _, _ = socket.recv_fds(control, 64, 8)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
+        spec_file, program, line, leash, inner_leash = descriptors
+        spec = Spec.from_json(_read_all(spec_file))
+        with contextlib.ExitStack() as ending:
+            box = _make(spec, program, (line, inner_leash), ending)
+            for descriptor in (line, inner_leash, program):
+                os.close(descriptor)
+            _release(box, control, spec)
+            Holding(box, control, socket.socket(fileno=leash), spec).serve()
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        _tell(control, error=getattr(error, "errno", None) or 0, text=str(error))
+
+
+class _Made:
+    """A box that waits at the gate."""
+
+    def __init__(self, bwrap: int, inner: int, gate: int, group: Group | None, why_none: str) -> None:
+        self.bwrap, self.inner, self.gate, self.group, self.why_none = bwrap, inner, gate, group, why_none
+
+
+def _make(spec: Spec, program: int, inside: tuple[int, int], ending: contextlib.ExitStack) -> _Made:
+    is_root = os.getuid() == 0
+    ids = (spec.uid, spec.uid) if is_root else (os.getuid(), os.getgid())
+    namespaces.enter_own()
+    users = namespaces.mapping(spec.tree.owner, spec.uid) if is_root else None
+    stage.Stage(spec, users, ids).build()
+    group, why_none = _group(spec, ending)
+    info_read, info_write = os.pipe()
+    gate_read, gate_write = os.pipe()
+    bwrap = os.fork()
+    if bwrap == 0:
+        _become_bwrap(spec, group, is_root, (program, *inside, info_write, gate_read))
+    os.close(info_write)
+    os.close(gate_read)
+    ending.callback(_end, bwrap)
+    told = _read_all(info_read)
+    if not told:
+        _, status = os.waitpid(bwrap, 0)
+        raise OSError(0, f"bwrap ended with {os.waitstatus_to_exitcode(status)} before the box was there")
+    return _Made(bwrap, int(json.loads(told)["child-pid"]), gate_write, group, why_none)
+
+
+def _group(spec: Spec, ending: contextlib.ExitStack) -> tuple[Group | None, str]:
+    groups = Groups.found()
+    if groups is None:
+        return None, "no control group is delegated to this user"
+    try:
+        group = groups.make(spec.bounds, os.cpu_count() or 1)
+    except OSError as error:
+        return None, f"control groups cannot be made: {error}"
+    ending.callback(group.remove)
+    return group, ""
+
+
+def _become_bwrap(spec: Spec, group: Group | None, is_root: bool, inherited: tuple[int, ...]) -> None:
+    """In the child. Never returns."""
+    try:
+        os.setsid()
+        if group is not None:
+            group.add(os.getpid())
+        if is_root:
+            os.setgroups([])
+            os.setresgid(spec.uid, spec.uid, spec.uid)
+            os.setresuid(spec.uid, spec.uid, spec.uid)
+        _libc.prctl(_PDEATHSIG, signal.SIGKILL)  # after the change of user, which clears it
+        for descriptor in inherited:
+            os.set_inheritable(descriptor, True)
+        program, line, leash, info, gate = inherited
+        os.execv(spec.bwrap, [spec.bwrap, *_arguments(spec, program, info, gate), "--", *spec.supervisor, str(line), str(leash)])
+    except OSError as error:
+        os.write(2, f"{error}\n".encode())
+    finally:
+        os._exit(126)
+
+
+def _arguments(spec: Spec, program: int, info: int, gate: int) -> list[str]:
+    inner = str(INNER_ID)
+    words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup"]
+    words += ["--disable-userns", "--uid", inner, "--gid", inner, "--hostname", spec.name, "--cap-drop", "ALL"]
+    words += ["--new-session", "--die-with-parent", "--as-pid-1", "--clearenv"]
+    words += ["--bind", stage.ROOT, "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    words += ["--size", str(spec.scratch["/tmp"]), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"]  # noqa: S108
+    words += ["--chdir", f"{WORKSPACES}/{spec.tree.name}"]
+    for name, value in spec.environment.items():
+        words += ["--setenv", name, value]
+    return [*words, "--seccomp", str(program), "--info-fd", str(info), "--block-fd", str(gate)]
+
+
+def _release(box: _Made, control: socket.socket, spec: Spec) -> None:
+    descriptors = []
+    if spec.has_network:
+        listener = namespaces.listen_inside(box.inner)
+        descriptors.append(listener.detach())
+    limits = {"by": "cgroup", "version": box.group.groups.version, "controllers": box.group.groups.controllers} if box.group else {}
+    _tell(control, descriptors, up=box.inner, limits=limits, why_no_groups=box.why_none)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    os.write(box.gate, b"1")
+    os.close(box.gate)
+
+
+class Holding:
+    """The life of a box after its start."""
+
+    def __init__(self, box: _Made, control: socket.socket, leash: socket.socket, spec: Spec) -> None:
+        self._box, self._control, self._leash, self._spec = box, control, leash, spec
+        self._ended = os.pidfd_open(box.bwrap)
+
+    def serve(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._control, select.POLLIN)
+        waiting.register(self._ended, select.POLLIN)
+        watch: Watch | None = None
+        while True:
+            is_busy = watch is not None and watch.is_busy
+            ready = {descriptor for descriptor, _ in waiting.poll(INTERVAL_S * 1000 if is_busy else None)}
+            if self._ended in ready:
+                return
+            if self._control.fileno() not in ready:
+                self._look(watch)
+                continue
+            match self._control.recv(16):
+                case b"":
+                    return
+                case b"b":
+                    watch = watch or self._watch()
+                    watch.begin()
+                case _:
+                    _tell(self._control, oom=self._box.group.out_of_memory() if self._box.group else 0)
+
+    def _watch(self) -> Watch:
+        """When the first command begins: before, the box may not be complete."""
+        tree = f"{stage.ROOT}{WORKSPACES}/{self._spec.tree.name}"
+        return Watch(self._box.inner, tree, SCRATCH, self._spec.bounds)
+
+    def _look(self, watch: Watch | None) -> None:
+        over = None if watch is None else watch.look()
+        if over is not None:
+            _tell(self._control, over=asdict(over))
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """The supervisor ends all others at once; if it cannot, the whole box goes."""
+        self._leash.settimeout(GRACE_S)
+        try:
+            self._leash.send(b"s")
+            self._leash.recv(16)
+        except OSError:
+            os.kill(self._box.bwrap, signal.SIGKILL)
+
+
+def _end(bwrap: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(bwrap, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        os.waitpid(bwrap, 0)
+
+
+def _tell(control: socket.socket, descriptors: list[int] | None = None, **said: object) -> None:
+    with contextlib.suppress(OSError):
+        socket.send_fds(control, [json.dumps(said).encode()], descriptors or [])
+
+
+def _read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Mounts, by the system calls that work on descriptors: a tree is cloned, changed while nobody can see it, then put in its place.
+
+What is opened is what is mounted, whatever happens to the path meanwhile. Standard library only: the holder runs this in a process of
+its own, before anything of Daimon is loaded. The numbers of these calls are the same on every architecture.
+"""
+
+import ctypes
+import os
+
+OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, MOUNT_SETATTR = 428, 429, 430, 431, 432, 442
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, IDMAP = 0x1, 0x2, 0x4, 0x8, 0x100000
+HARMLESS = NO_SUID | NO_DEVICES
+NEW_NAMESPACE, NEW_USERS = 0x20000, 0x10000000
+
+_CLONE, _CLOEXEC, _EMPTY_PATH, _RECURSIVE = 0x1, 0o2000000, 0x1000, 0x8000
+_FROM_EMPTY, _HERE = 0x4, -100
+_REC, _PRIVATE, _SHARED = 0x4000, 1 << 18, 1 << 20
+_SET_STRING, _CREATE = 1, 6
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Attributes(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "users")]
+
+
+def clone(path: str, *, whole: bool = True) -> int:
+    """A detached copy of the tree of mounts at a path; with `whole`, of all that is mounted below it too."""
+    flags = _CLONE | _CLOEXEC | (_RECURSIVE if whole else 0)
+    return _call(path, OPEN_TREE, _HERE, path.encode(), flags)
+
+
+def change(tree: int, attributes: int, users: int = 0, *, whole: bool = True) -> None:
+    """Sets attributes of a detached tree. `users` is a descriptor of the user namespace whose mapping it gets, with IDMAP."""
+    wanted = _Attributes(attributes, 0, 0, users)
+    flags = _EMPTY_PATH | (_RECURSIVE if whole else 0)
+    _call("", MOUNT_SETATTR, tree, b"", flags, ctypes.byref(wanted), ctypes.sizeof(wanted))
+
+
+def tmpfs(attributes: int, **options: str) -> int:
+    """A detached file system in memory."""
+    fs = _call("tmpfs", FSOPEN, b"tmpfs", 1)
+    try:
+        for key, value in options.items():
+            _call(f"tmpfs {key}={value}", FSCONFIG, fs, _SET_STRING, key.encode(), value.encode(), 0)
+        _call("tmpfs", FSCONFIG, fs, _CREATE, None, None, 0)
+        return _call("tmpfs", FSMOUNT, fs, 1, attributes)
+    finally:
+        os.close(fs)
+
+
+def attach(tree: int, path: str) -> None:
+    """Puts a detached tree in its place and closes its descriptor."""
+    try:
+        _call(path, MOVE_MOUNT, tree, b"", _HERE, path.encode(), _FROM_EMPTY)
+    finally:
+        os.close(tree)
+
+
+def keep_to_oneself() -> None:
+    """From here on no mount reaches another namespace, and none of theirs comes here."""
+    _mount("/", _REC | _PRIVATE)
+
+
+def share(path: str) -> None:
+    """What is mounted below this path from now on also appears in copies of it that others made."""
+    _mount(path, _SHARED)
+
+
+def unshare(flags: int) -> None:
+    if _libc.unshare(flags):
+        raise _failure("a new namespace")
+
+
+def _mount(path: str, flags: int) -> None:
+    if _libc.mount(None, path.encode(), None, flags, None):
+        raise _failure(path)
+
+
+def _call(what: str, number: int, *arguments: object) -> int:
+    found = int(_libc.syscall(ctypes.c_long(number), *arguments))
+    if found < 0:
+        raise _failure(what)
+    return found
+
+
+def _failure(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number), what)

@@ -1,0 +1,64 @@
+"""One stream of a command: read to its end, kept at its beginning and its end, however long it is."""
+
+import asyncio
+import os
+from contextlib import suppress
+
+from daimon.abi.box import Output
+
+AT_ONCE = 256 * 1024
+
+
+class Stream:
+    """A pipe whose write end goes to the command. Reads while there is something, so that nobody ever waits for us."""
+
+    def __init__(self, most: int) -> None:
+        self._read, self.write_end = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._read, False)
+        self._head_room, self._tail_room = most - most // 2, most // 2
+        self._head, self._tail, self._size = bytearray(), bytearray(), 0
+        self._is_open = True
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._read, self._take)
+
+    def _take(self) -> None:
+        try:
+            data = os.read(self._read, AT_ONCE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._read)
+            self._is_open = False
+            return
+        self._size += len(data)
+        room = self._head_room - len(self._head)
+        self._head += data[:room]
+        self._tail += data[max(room, 0) :]
+        if len(self._tail) > 2 * self._tail_room + AT_ONCE:
+            del self._tail[: len(self._tail) - self._tail_room]
+
+    def finish(self) -> Output:
+        """The command is over: what it wrote is in the pipe. What it left running may still hold the other end, and is not waited for."""
+        with suppress(OSError):
+            os.set_blocking(self._read, False)
+        for _ in range(64):
+            if not self._is_open:
+                break
+            before = self._size
+            self._take()
+            if self._size == before:
+                break
+        self.close()
+        if len(self._tail) > self._tail_room:
+            del self._tail[: len(self._tail) - self._tail_room]
+        return Output(bytes(self._head), bytes(self._tail), self._size - len(self._head) - len(self._tail))
+
+    def close(self) -> None:
+        if self._is_open:
+            self._loop.remove_reader(self._read)
+            self._is_open = False
+        with suppress(OSError):
+            os.close(self._read)
+        self._read = -1

@@ -1,0 +1,1 @@
+"""The roles that come with Daimon, one file each."""

@@ -1,0 +1,246 @@
+"""The supervisor: process 1 of a box. It starts what it is told to, says how that ended, and reaps what is left over.
+
+It hears the gateway on one socket (`line`) and the holder on another (`leash`). A command comes as one message with descriptors: its spec,
+stdin, stdout, stderr; so what a command writes goes straight to the gateway and never through here. Each command runs in a session of its
+own, with resource limits and a Landlock domain that it cannot lift, and with no descriptor but its three. The supervisor cannot be traced
+by what it starts (it is not dumpable) nor ended by it (signals from inside do not reach process 1).
+
+It is inside, so nobody outside trusts it: whatever it says is checked, and a box without it is a dead box. Standard library only.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from daimon.sandbox import landlock
+
+NOT_FOUND, NOT_STARTED = 127, 126
+MOST_LEFT = 20
+_SET_DUMPABLE = 4
+_OUR_MARK = "DAIMON_COMMAND"
+Running = dict[int, int]
+"""Commands that run: process, number."""
+
+
+def main() -> None:
+    line, leash = (socket.socket(fileno=int(word)) for word in sys.argv[-2:])
+    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+    for each in (line, leash):
+        os.set_inheritable(each.fileno(), False)
+    wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    _say(line, hello=landlock.abi_version())
+    Supervisor(line, leash, wake_read).serve()
+
+
+class Supervisor:
+    def __init__(self, line: socket.socket, leash: socket.socket, wake: int) -> None:
+        self._line, self._leash, self._wake = line, leash, wake
+        self._running: Running = {}
+        self._trees: dict[int, set[int]] = {}
+        """What belonged to a command that is being stopped."""
+
+    def serve(self) -> None:
+        waiting = select.poll()
+        for descriptor in (self._line.fileno(), self._leash.fileno(), self._wake):
+            waiting.register(descriptor, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in waiting.poll()}
+            if self._leash.fileno() in ready:
+                if not self._leash.recv(16):
+                    return
+                _end_all()
+                self._leash.send(b"d")
+            if self._line.fileno() in ready and not self._obey():
+                return
+            if self._wake in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wake, 4096)
+            self._reap()
+
+    def _obey(self) -> bool:
+        said, descriptors, _, _ = socket.recv_fds(self._line, 65_536, 4)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
+        if not said:
+            return False
+        order = json.loads(said)
+        match order["do"]:
+            case "run":
+                self._run(int(order["id"]), descriptors)
+            case "signal":
+                self._signal(int(order["id"]), int(order["signal"]))
+            case "clear":
+                self._clear(int(order["id"]))
+            case "sweep":
+                _end_all()
+        return True
+
+    def _run(self, number: int, descriptors: list[int]) -> None:
+        try:
+            spec = json.loads(_read_all(descriptors[0]))
+            failed_read, failed_write = os.pipe2(os.O_CLOEXEC)
+            pid = os.fork()
+            if pid == 0:
+                _become(spec, number, descriptors[1:], failed_write)
+            os.close(failed_write)
+        except OSError as error:  # no process more may be made
+            _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=_others(self._running))
+            return
+        finally:
+            for descriptor in descriptors[1:]:
+                os.close(descriptor)
+        failure = _read_all(failed_read).decode(errors="replace")
+        if failure:
+            os.waitpid(pid, 0)
+            code = NOT_FOUND if failure.startswith("2 ") else NOT_STARTED
+            _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=_others(self._running))
+        else:
+            self._running[pid] = number
+
+    def _signal(self, number: int, which: int) -> None:
+        """To all of a command: its session, what it started elsewhere, and what was orphaned on the way."""
+        tree = self._trees.setdefault(number, set())
+        tree.update(*(_descendants(pid) for pid, running in self._running.items() if running == number))
+        for pid in tree | _marked(number):
+            with contextlib.suppress(OSError):
+                os.kill(pid, which)
+
+    def _clear(self, number: int) -> None:
+        """Whatever a stopped command still has running goes too: a shell lets its background jobs survive the first signals."""
+        for _ in range(50):
+            self._signal(number, signal.SIGKILL)
+            self._reap()
+            if not {pid for pid in self._trees[number] | _marked(number) if os.path.exists(f"/proc/{pid}")}:
+                break
+            time.sleep(0.01)
+        del self._trees[number]
+        _say(self._line, id=number, cleared=True, left=_others(self._running))
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            number = self._running.pop(pid, None)
+            if number is not None:
+                _say(self._line, id=number, ended=status, left=_others(self._running))
+
+
+def _become(spec: dict[str, Any], number: int, streams: list[int], failed: int) -> None:
+    """In the child: becomes the command, or says why not."""
+    try:
+        os.setsid()
+        for target, descriptor in enumerate(streams):
+            os.dup2(descriptor, target)
+        os.set_inheritable(failed, False)
+        top = os.sysconf("SC_OPEN_MAX")
+        os.closerange(3, failed)
+        os.closerange(failed + 1, min(top, 1 << 16))
+        for which in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(which, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        _be_first_to_go()
+        os.chdir(spec["directory"])
+        os.umask(0o022)
+        for name, value in spec["limits"].items():
+            _limit(getattr(resource, name), value)
+        if spec["rules"]:
+            landlock.restrict([(path, access) for path, access in spec["rules"]])
+        environment = {**spec["environment"], _OUR_MARK: str(number)}
+        os.execvpe(spec["argv"][0], spec["argv"], environment)
+    except OSError as error:
+        os.write(failed, f"{error.errno or 0} {error}".encode())
+    except Exception as error:  # noqa: BLE001 - a child that goes on would be a second supervisor
+        os.write(failed, f"0 {type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(NOT_STARTED)
+
+
+def _limit(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (most, most))
+
+
+def _be_first_to_go() -> None:
+    """When memory runs out, a command goes before its supervisor."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")
+
+
+def _end_all() -> None:
+    """All but this process, in one call that nothing can outrun."""
+    with contextlib.suppress(OSError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
+def _descendants(pid: int) -> set[int]:
+    parents = {}
+    for each in _pids():
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{each}/stat", "rb") as file:
+            parents[each] = int(file.read().rpartition(b")")[2].split()[1])
+    found, before = {pid}, 0
+    while len(found) != before:
+        before = len(found)
+        found |= {child for child, parent in parents.items() if parent in found}
+    return found
+
+
+def _marked(number: int) -> set[int]:
+    wanted = f"{_OUR_MARK}={number}".encode()
+    found = set()
+    for pid in _pids():
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+            if wanted in file.read().split(b"\0"):
+                found.add(pid)
+    return found
+
+
+def _others(running: Running) -> list[str]:
+    """What still runs and is no command of its own."""
+    names = []
+    under = set().union(*(_descendants(pid) for pid in running))
+    for pid in _pids():
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+            stat = file.read()
+            state = stat.rpartition(b")")[2].split()[0]
+            if pid not in under and state not in (b"Z", b"X"):
+                names.append(f"{pid} {stat[stat.find(b'(') + 1 : stat.rfind(b')')].decode(errors='replace')}")
+    return names[:MOST_LEFT]
+
+
+def _say(line: socket.socket, **said: object) -> None:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            line.send(json.dumps(said).encode())
+        except BlockingIOError:
+            select.select([], [line], [], 1)
+        else:
+            return
+
+
+def _read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+if __name__ == "__main__":
+    main()

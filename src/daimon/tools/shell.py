@@ -1,0 +1,131 @@
+"""Running programs, in the box of the agent's session: without a network, or with the hosts that a call names.
+
+Two tools, because they are two questions to the policy. What runs without a network stays in the box; what runs with one sends, and the
+hosts are its destinations. A command that was under way when Daimon died has died with its box: whoever asks about it hears that, and it is
+not run again.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import Field, JsonValue
+
+from daimon.abi.box import Attempt, Box, Command, Output, Place, Ran
+from daimon.abi.errors import ToolFailed
+from daimon.abi.label import Author
+from daimon.abi.resources import Resources
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel, Tool, Touched
+from daimon.tools.schema import tool
+
+LONGEST_S = 1_800.0
+MARGIN_S = 30.0
+_Line = Annotated[str, Field(min_length=1, max_length=200_000)]
+_Directory = Annotated[str, Field(min_length=1, max_length=4_096)]
+_Seconds = Annotated[float, Field(ge=0.1, le=LONGEST_S)]
+_Host = Annotated[str, Field(min_length=1, max_length=260)]
+_Hosts = Annotated[list[_Host], Field(min_length=1, max_length=16)]
+_WHAT = "A command line for `sh`."
+_WHERE = "Directory to run it in, relative to the workspace."
+_HOW_LONG = "Seconds after which it is stopped."
+_OWN = {Capability.EXECUTES, Capability.WRITES, Capability.READS_PRIVATE}
+
+
+def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool, ...]:
+    """`places` are all that any role may reach; without one there is no way to ask for a network."""
+
+    async def interrupted(call: Call, **_: Any) -> Result:
+        return Result({"end": "interrupted", "note": "Daimon stopped while this ran, and the box with it; it may have been done in part: look"})
+
+    @tool(
+        effect=Effect.VERIFIABLE,
+        capabilities=_OWN,
+        result=ResultLabel(Author.STRANGER, "box"),
+        timeout_s=LONGEST_S + MARGIN_S,
+        verify=interrupted,
+    )
+    async def run(
+        call: Call,
+        command: Annotated[_Line, ArgumentRole.COMMAND, _WHAT],
+        directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
+        timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
+    ) -> Result:
+        """Run a command in your box: a Linux user space with your workspace, no network, and nothing else of the owner's machine."""
+        return await _ran(boxes, call, Command(argv=("/bin/sh", "-c", command), directory=directory, timeout_s=timeout_s))
+
+    @tool(
+        effect=Effect.UNSAFE,
+        capabilities={*_OWN, Capability.READS_OUTSIDE, Capability.SENDS},
+        result=ResultLabel(Author.STRANGER, "box"),
+        timeout_s=LONGEST_S + MARGIN_S,
+    )
+    async def run_online(
+        call: Call,
+        command: Annotated[_Line, ArgumentRole.COMMAND, _WHAT],
+        hosts: Annotated[_Hosts, ArgumentRole.DESTINATION, "Hosts that it may reach while it runs."],
+        directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
+        timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
+    ) -> Result:
+        """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS."""
+        wanted = tuple(_allowed(host, places) for host in hosts)
+        return await _ran(
+            boxes, call, Command(argv=("/bin/sh", "-c", command), directory=directory, timeout_s=timeout_s, places=wanted, label=call.label)
+        )
+
+    return (run, run_online) if places else (run,)
+
+
+def _allowed(host: str, places: tuple[Place, ...]) -> Place:
+    for place in places:
+        if place.host == host.lower():
+            return place
+    for place in places:
+        if place.host.startswith("*.") and host.lower().endswith(place.host[1:]):
+            return Place(host.lower(), place.ports, place.methods, place.paths)
+    known = ", ".join(place.host for place in places)
+    raise ToolFailed("not_allowed", f"{host} is no host that you may reach; these are: {known}. The owner can add it to your role's places")
+
+
+async def _ran(boxes: Resources[Box], call: Call, command: Command) -> Result:
+    async with boxes.lease(f"{call.agent}:{call.conversation}") as lease:
+        ran = await lease.resource.run(command)
+    return Result(_told(ran, lease.lost), touched=tuple(_touched(attempt) for attempt in ran.attempts))
+
+
+def _told(ran: Ran, lost: str) -> JsonValue:
+    """What the model reads; what does not apply is left out."""
+    told: dict[str, JsonValue] = {"exit": ran.code, "output": _text(ran.out)}
+    if errors := _text(ran.err):
+        told["errors"] = errors
+    if ran.end != "exited":
+        told["end"] = _ENDS.get(ran.end, ran.end)
+    if ran.left:
+        told["still_running"] = list(ran.left)
+    if ran.set_aside:
+        told["set_aside"] = list(ran.set_aside)
+        told["note"] = "files that would run by themselves on the owner's machine were renamed"
+    if refused := [f"{each.host}: {each.reason}" for each in ran.attempts if each.outcome != "passed"]:
+        told["network"] = list(dict.fromkeys(refused))[:10]
+    if lost:
+        told["lost"] = lost
+    return told
+
+
+_ENDS = {
+    "timeout": "stopped: it took too long",
+    "memory": "stopped: it used more memory than the box may",
+    "disk": "stopped: it wrote more than the box may",
+    "processes": "stopped: it started more processes than the box may",
+    "signalled": "ended by a signal",
+}
+
+
+def _text(output: Output) -> str:
+    head, tail = output.head.decode(errors="replace"), output.tail.decode(errors="replace")
+    return f"{head}\n… {output.cut_bytes:,} bytes left out …\n{tail}" if output.cut_bytes else head + tail
+
+
+def _touched(attempt: Attempt) -> Touched:
+    what = f"{attempt.method} {attempt.host}:{attempt.port}{attempt.path}"
+    how = f"{attempt.outcome}: {attempt.reason}" if attempt.reason else attempt.outcome
+    used = f", with the secret {', '.join(attempt.secrets)}" if attempt.secrets else ""
+    sent = attempt.label if attempt.outcome == "passed" else None
+    return Touched("network", what[:500], f"{how}, {attempt.sent_bytes} bytes out, {attempt.received_bytes} in{used}", sent)
