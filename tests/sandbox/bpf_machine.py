@@ -1,8 +1,8 @@
 """A machine for classic BPF: what the kernel would answer, for machines that this one is not."""
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from daimon.sandbox.syscalls import NUMBERS
 
@@ -41,7 +41,7 @@ def verdict(value: int) -> str | int:
 
 def run(program: bytes, data: bytes) -> int:
     """As the kernel does it: only forward, never past the end."""
-    lines = list(instructions(program))
+    lines = instructions(program)
     at = accumulator = 0
     while True:
         code, then, other, value = lines[at]
@@ -65,5 +65,6 @@ def run(program: bytes, data: bytes) -> int:
                 raise AssertionError(f"instruction {at - 1} has the unknown code {code:#x}")
 
 
-def instructions(program: bytes) -> Iterator[tuple[int, int, int, int]]:
-    return struct.iter_unpack("<HBBI", program)
+@cache
+def instructions(program: bytes) -> list[tuple[int, int, int, int]]:
+    return list(struct.iter_unpack("<HBBI", program))
