@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo, available_timezones
@@ -250,6 +251,38 @@ class Agent(_Branch):
     may_hold_all: bool = False
     """It may read what is private, read what strangers wrote, and act, without each act being asked."""
     description: str = ""
+    box: str | None = None
+    """The role of its boxes. Left out: as `sandbox.role`."""
+
+
+class Sandbox(_Branch):
+    """Where commands run."""
+
+    role: str = "worker"
+    """What a box may do: analyst, refactorer, deployer, worker, or a file of yours in `roles`."""
+    workspace: str = ""
+    """The directory that boxes work in. Left out: `workspace` in the home."""
+    idle_minutes: Annotated[float, Field(gt=0, le=7 * 24 * 60)] = 30.0
+    """A box that nobody used for so long is closed."""
+    most: Annotated[int, Field(ge=1, le=256)] = 8
+    """So many boxes at once."""
+    uid: Annotated[int, Field(ge=1, le=2**31)] = 59_001
+    """Whom a box becomes on the machine when Daimon is started by root."""
+
+
+def _address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    ip_address(host.strip("[]"))
+    if not port.isdigit() or not 0 < int(port) < 65_536:
+        raise ValueError(f"{text!r} is not an address with a port such as 192.168.1.4:443")
+    return text
+
+
+class Network(_Branch):
+    """The way out of boxes."""
+
+    local: dict[str, Annotated[str, AfterValidator(_address)]] = {}
+    """Names with the address and port that each stands for: the only way to reach something in your own network."""
 
 
 class Settings(_Branch):
@@ -266,6 +299,8 @@ class Settings(_Branch):
     limits: Limits = Limits()
     asking: Asking = Asking()
     context: Context = Context()
+    sandbox: Sandbox = Sandbox()
+    network: Network = Network()
     extensions: tuple[str, ...] = ()
     """Python modules with a function `extend(kit)`, which may add tools, models and channels."""
 
@@ -303,6 +338,11 @@ def manner(settings: Settings) -> Manner:
 
 def outflow(settings: Settings) -> Outflow:
     return Outflow(zone(settings), {"private": settings.asking.private_characters, "other": settings.asking.other_characters})
+
+
+def local_hosts(settings: Settings) -> dict[str, tuple[str, int]]:
+    pairs = {name.lower(): address.rpartition(":") for name, address in settings.network.local.items()}
+    return {name: (host.strip("[]"), int(port)) for name, (host, _, port) in pairs.items()}
 
 
 def _read(file: Path) -> dict[str, Any]:

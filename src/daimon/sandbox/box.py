@@ -18,15 +18,15 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from daimon.abi.box import Command, End, Ran, Role
+from daimon.abi.box import Command, End, Output, Ran, Role
 from daimon.abi.errors import Lost, Misconfigured, ToolFailed
 from daimon.sandbox import holder, seccomp
 from daimon.sandbox.grants import rules_of
-from daimon.sandbox.output import Stream
+from daimon.sandbox.output import Sink, Stream, nowhere
 from daimon.sandbox.pins import Pins
 from daimon.sandbox.plan import Wanted, spec_of
 from daimon.sandbox.refusal import explained
@@ -89,7 +89,7 @@ class RunningBox:
     def directory(self) -> str:
         return f"{WORKSPACES}/{self._spec.tree.name}"
 
-    async def run(self, command: Command) -> Ran:
+    async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
         began = time.monotonic()
@@ -97,7 +97,7 @@ class RunningBox:
         waiting = self._waiting[number] = _Waiting(*(asyncio.get_running_loop().create_future() for _ in range(2)))
         with contextlib.ExitStack() as ending:
             ending.callback(self._waiting.pop, number, None)
-            out, err = Stream(command.max_output_bytes), Stream(command.max_output_bytes)
+            out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
             self._control.send(holder.BEGIN)
@@ -350,9 +350,6 @@ def _left(said: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(name)[:80] for name in found[:20]) if isinstance(found, list) else ()
 
 
-def _with_failure(err: Any, said: Mapping[str, Any]) -> Any:
-    if "error" not in said:
-        return err
-    from dataclasses import replace
-
-    return replace(err, head=err.head + f"{str(said['error'])[:2000]}\n".encode())
+def _with_failure(err: Output, said: Mapping[str, Any]) -> Output:
+    """What kept a command from starting, where a shell would say it."""
+    return replace(err, head=err.head + f"{str(said['error'])[:2000]}\n".encode()) if "error" in said else err

@@ -20,9 +20,9 @@ READ = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", 
 def rules_of(role: Role, spec: Spec) -> list[tuple[str, int]]:
     runs_all = "*" in role.commands
     base = landlock.READ | (landlock.EXECUTE if runs_all else 0)
-    rules = [(path, base) for path in READ]
+    rules = [("/", landlock.READ_DIR), *((path, base) for path in READ)]
     rules += [(bind.target, base) for bind in spec.binds if not bind.target.startswith(READ)]
-    rules += [("/dev", landlock.READ | landlock.WRITE_FILE)]
+    rules += [("/dev", landlock.READ | landlock.WRITE_FILE | landlock.CONTROL)]
     rules += [(path, base | landlock.WRITE) for path in SCRATCH]
     rules += [(path, base) for path in _inside(role.read, spec)]
     rules += [(path, base | landlock.WRITE) for path in _inside(role.write, spec)]

@@ -2,17 +2,25 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 
 from daimon.abi.box import Output
 
 AT_ONCE = 256 * 1024
+Sink = Callable[[bytes], None]
+"""Gets every piece as it comes."""
+
+
+def nowhere(_: bytes) -> None:
+    return
 
 
 class Stream:
     """A pipe whose write end goes to the command. Reads while there is something, so that nobody ever waits for us."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, sink: Sink = nowhere) -> None:
+        self._sink = sink
         self._read, self.write_end = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._read, False)
         self._head_room, self._tail_room = most - most // 2, most // 2
@@ -32,6 +40,7 @@ class Stream:
             self._loop.remove_reader(self._read)
             self._is_open = False
             return
+        self._sink(data)
         self._size += len(data)
         room = self._head_room - len(self._head)
         self._head += data[:room]

@@ -162,7 +162,7 @@ def _become(spec: dict[str, Any], number: int, streams: list[int], failed: int) 
         environment = {**spec["environment"], _OUR_MARK: str(number)}
         os.execvpe(spec["argv"][0], spec["argv"], environment)
     except OSError as error:
-        os.write(failed, f"{error.errno or 0} {error}".encode())
+        os.write(failed, f"{error.errno or 0} {spec['argv'][0]}: {error.strerror}".encode())
     except Exception as error:  # noqa: BLE001 - a child that goes on would be a second supervisor
         os.write(failed, f"0 {type(error).__name__}: {error}".encode())
     finally:

@@ -1,0 +1,206 @@
+"""Where commands run: a box for each agent's session, with its way out and its stand-ins for secrets.
+
+It puts three neighbours together that do not know each other: the box (`sandbox`), the proxy (`net`) and the vault. A box is told
+placeholders; the proxy, here in the gateway, knows what they stand for, and opens what a command may reach for as long as that command runs.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from daimon import config
+from daimon.abi.box import Attempt, Command, Place, Ran, Role
+from daimon.abi.errors import ToolFailed
+from daimon.abi.ids import AgentId
+from daimon.abi.label import EMPTY, Label
+from daimon.abi.ports import Clock
+from daimon.abi.secret import Injection, Secrets
+from daimon.machine.home import Home
+from daimon.net.authority import Authority
+from daimon.net.egress import Egress
+from daimon.net.resolve import SystemResolver
+from daimon.sandbox import role_files
+from daimon.sandbox.box import RunningBox, start
+from daimon.sandbox.output import Sink, nowhere
+from daimon.sandbox.plan import Wanted
+from daimon.sandbox.pool import Pool
+
+LOSSES = "what ran in the box, and what lay in its /tmp and home, is gone; the workspace is as it was left"
+
+
+@dataclass(frozen=True, slots=True)
+class Sandboxes:
+    """What the settings say about boxes."""
+
+    roles: Path
+    workspace: Path
+    uid: int
+    local: Mapping[str, tuple[str, int]]
+    of_agents: Mapping[AgentId, str]
+    """Roles by agent, where it has one of its own."""
+    default: str
+
+    def role_of(self, agent: AgentId) -> Role:
+        return role_files.read(self.of_agents.get(agent, self.default), self.roles)
+
+    def places(self) -> tuple[Place, ...]:
+        """All that any agent's role may reach."""
+        names = dict.fromkeys((self.default, *self.of_agents.values()))
+        return tuple(dict.fromkeys(place for name in names for place in role_files.read(name, self.roles).places))
+
+
+def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
+    box = settings.sandbox
+    workspace = Path(box.workspace).expanduser() if box.workspace else home.path / "workspace"
+    agents = {AgentId(name): agent.box for name, agent in settings.agents.items() if agent.box is not None}
+    return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role)
+
+
+@dataclass(slots=True)
+class WiredBox:
+    """A running box with its way out."""
+
+    role: Role
+    agent: AgentId
+    box: RunningBox
+    secrets: Secrets
+    injections: tuple[Injection, ...]
+    way_out: Egress | None
+    serving: "asyncio.Task[None] | None" = None
+    _label: Label = field(default=EMPTY)
+    """Of all that was ever put into it: what leaves may hold any of it."""
+
+    @property
+    def is_alive(self) -> bool:
+        return self.box.is_alive
+
+    @property
+    def about(self) -> str:
+        return f"{self.role.name}, {self.box.directory}"
+
+    @property
+    def losses(self) -> str:
+        return LOSSES
+
+    async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
+        self._label = self._label.joined(command.label)
+        if self.way_out is None:
+            if command.places:
+                raise ToolFailed("no_network", f"the role {self.role.name} has no network")
+            return await self.box.run(command, sinks)
+        for place in command.places:
+            _require(place, self.role)
+        with self.way_out.open(command.places, self.injections, self._label):
+            ran = await self.box.run(command, sinks)
+        return replace(ran, attempts=self._attempts())
+
+    async def close(self) -> None:
+        await self.box.close()
+        if self.serving is not None:
+            self.serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.serving
+
+    def _attempts(self) -> tuple[Attempt, ...]:
+        assert self.way_out is not None
+        attempts = self.way_out.taken()
+        for attempt in attempts:
+            for name in attempt.secrets:
+                self.secrets.used(name, f"agent:{self.agent}", attempt.host)
+        return attempts
+
+
+def _require(place: Place, role: Role) -> None:
+    names = {known.host for known in role.places}
+    under = any(known.startswith("*.") and place.host.endswith(known[1:]) for known in names)
+    if place.host not in names and not under:
+        raise ToolFailed("not_allowed", f"{place.host} is no place of the role {role.name}; its places are {', '.join(sorted(names)) or 'none'}")
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Makes boxes for whoever asks the pool."""
+
+    sandboxes: Sandboxes
+    secrets: Secrets
+    clock: Clock
+
+    def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
+        return Pool(self.make, self.clock, idle_s, most)
+
+    async def make(self, key: str) -> WiredBox:
+        """The key begins with the agent's name and a colon."""
+        agent = AgentId(key.partition(":")[0])
+        workspace = self.sandboxes.workspace
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return await self.open(self.sandboxes.role_of(agent), workspace, agent)
+
+    async def open(self, role: Role, workspace: Path, agent: AgentId) -> WiredBox:
+        injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
+        stand_ins = {each.name: each.placeholder.decode() for each in injections}
+        environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
+        authority = Authority(self.clock) if _looks_into_tls(role) else None
+        wanted = Wanted(role, workspace, environment, _authorities(authority), self.sandboxes.uid)
+        box = await start(wanted)
+        if box.listener is None:
+            return WiredBox(role, agent, box, self.secrets, injections, None)
+        way_out = Egress(box.listener, resolver=SystemResolver(), local=self.sandboxes.local, clock=self.clock, authority=authority)
+        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve()))
+
+
+def _looks_into_tls(role: Role) -> bool:
+    return bool(role.secrets) or any(place.methods or place.paths for place in role.places)
+
+
+def _authorities(authority: Authority | None) -> str:
+    """Whom programs in the box trust: those of the system, and the session's own."""
+    if authority is None:
+        return ""
+    found = ssl.get_default_verify_paths()
+    system = Path(found.cafile) if found.cafile else Path("/etc/ssl/certs/ca-certificates.crt")
+    known = system.read_text(encoding="utf-8", errors="replace") if system.exists() else ""
+    return f"{known}\n{authority.pem.decode()}"
+
+
+# -- by hand -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A box that somebody wants at the command line."""
+
+    role: str
+    workspace: Path
+    hosts: tuple[str, ...] = ()
+    """To be reached besides the role's own, with a port where it is not the usual one."""
+
+
+async def one(home: Home, settings: config.Settings, trial: Trial) -> WiredBox:
+    """Raises Misconfigured where no box can be made."""
+    sandboxes = sandboxes_of(settings, home)
+    role = role_files.read(trial.role, sandboxes.roles)
+    role = replace(role, places=(*role.places, *(_place(host) for host in trial.hosts)))
+    secrets = keeper.opened(home, os.environ, keeper.nobody) if role.secrets else _NoSecrets()
+    return await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
+
+
+def whole(command: tuple[str, ...], stdin: bytes, places: tuple[Place, ...]) -> Command:
+    """Without a limit in time: whoever started it can stop it."""
+    return Command(argv=command, stdin=stdin, timeout_s=_A_DAY_S, places=places)
+
+
+async def examined() -> tuple[Check, ...]:
+    with tempfile.TemporaryDirectory(prefix="daimon-doctor-") as directory:
+        return await examine(Path(directory))
+
+
+def roles_in(home: Home) -> tuple[tuple[str, str], ...]:
+    return tuple((name, role_files.described(path)) for name, path in sorted(role_files.names(home.path / "roles").items()))
+
+
+def _place(host: str) -> Place:
+    name, _, port = host.rpartition(":")
+    return Place(name.lower(), (int(port),)) if name and port.isdigit() else Place(host.lower())
