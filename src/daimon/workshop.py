@@ -1,33 +1,37 @@
 """Where commands run: a box for each agent's session, with its way out and its stand-ins for secrets.
 
 It puts three neighbours together that do not know each other: the box (`sandbox`), the proxy (`net`) and the vault. A box is told
-placeholders; the proxy, here in the gateway, knows what they stand for, and opens what a command may reach for as long as that command runs.
+placeholders; the proxy, here in the gateway, knows what they stand for, and opens what a command may reach for as long as it runs.
 """
 
 import asyncio
+import os
 import ssl
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from daimon import config
+from daimon import config, keeper
 from daimon.abi.box import Attempt, Command, Place, Ran, Role
 from daimon.abi.errors import ToolFailed
-from daimon.abi.ids import AgentId
+from daimon.abi.ids import SELF, AgentId
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
 from daimon.abi.secret import Injection, Secrets
+from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
-from daimon.net.authority import Authority
 from daimon.net.egress import Egress
 from daimon.net.resolve import SystemResolver
 from daimon.sandbox import role_files
 from daimon.sandbox.box import RunningBox, start
+from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
 from daimon.sandbox.plan import Wanted
 from daimon.sandbox.pool import Pool
 
+_A_DAY_S = 86_400.0
 LOSSES = "what ran in the box, and what lay in its /tmp and home, is gone; the workspace is as it was left"
 
 
@@ -91,9 +95,8 @@ class WiredBox:
             if command.places:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
             return await self.box.run(command, sinks)
-        for place in command.places:
-            _require(place, self.role)
-        with self.way_out.open(command.places, self.injections, self._label):
+        places = [_as_the_role_says(place, self.role) for place in command.places]
+        with self.way_out.open(places, self.injections, self._label):
             ran = await self.box.run(command, sinks)
         return replace(ran, attempts=self._attempts())
 
@@ -113,11 +116,15 @@ class WiredBox:
         return attempts
 
 
-def _require(place: Place, role: Role) -> None:
-    names = {known.host for known in role.places}
-    under = any(known.startswith("*.") and place.host.endswith(known[1:]) for known in names)
-    if place.host not in names and not under:
-        raise ToolFailed("not_allowed", f"{place.host} is no place of the role {role.name}; its places are {', '.join(sorted(names)) or 'none'}")
+def _as_the_role_says(place: Place, role: Role) -> Place:
+    """Asked for by name: which ports, methods and paths go with it is the role's to say."""
+    for known in role.places:
+        if place.host == known.host:
+            return known
+        if known.host.startswith("*.") and place.host.endswith(known.host[1:]):
+            return replace(known, host=place.host)
+    hosts = ", ".join(known.host for known in role.places) or "none"
+    raise ToolFailed("not_allowed", f"{place.host} is no place of the role {role.name}; its places are {hosts}")
 
 
 @dataclass(slots=True)
@@ -142,27 +149,24 @@ class Workshop:
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
-        authority = Authority(self.clock) if _looks_into_tls(role) else None
-        wanted = Wanted(role, workspace, environment, _authorities(authority), self.sandboxes.uid)
-        box = await start(wanted)
+        way_out = Egress(resolver=SystemResolver(), local=self.sandboxes.local, clock=self.clock)
+        authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
+        box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
         if box.listener is None:
             return WiredBox(role, agent, box, self.secrets, injections, None)
-        way_out = Egress(box.listener, resolver=SystemResolver(), local=self.sandboxes.local, clock=self.clock, authority=authority)
-        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve()))
+        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)))
 
 
 def _looks_into_tls(role: Role) -> bool:
     return bool(role.secrets) or any(place.methods or place.paths for place in role.places)
 
 
-def _authorities(authority: Authority | None) -> str:
+def _authorities(own: bytes) -> str:
     """Whom programs in the box trust: those of the system, and the session's own."""
-    if authority is None:
-        return ""
     found = ssl.get_default_verify_paths()
     system = Path(found.cafile) if found.cafile else Path("/etc/ssl/certs/ca-certificates.crt")
     known = system.read_text(encoding="utf-8", errors="replace") if system.exists() else ""
-    return f"{known}\n{authority.pem.decode()}"
+    return f"{known}\n{own.decode()}"
 
 
 # -- by hand -----------------------------------------------------------------------------------------------------------
@@ -183,7 +187,7 @@ async def one(home: Home, settings: config.Settings, trial: Trial) -> WiredBox:
     sandboxes = sandboxes_of(settings, home)
     role = role_files.read(trial.role, sandboxes.roles)
     role = replace(role, places=(*role.places, *(_place(host) for host in trial.hosts)))
-    secrets = keeper.opened(home, os.environ, keeper.nobody) if role.secrets else _NoSecrets()
+    secrets = keeper.opened(home, os.environ, keeper.nobody)
     return await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from daimon import boot, workshop
@@ -57,13 +58,13 @@ def doctor(given: Path | None, as_json: bool) -> None:
 def roles(given: Path | None, as_json: bool) -> None:
     found = workshop.roles_in(boot.home_at(given))
     if as_json:
-        screen.emit_value([{"name": name, "description": text} for name, text in found])
+        screen.emit_value({"roles": [{"name": name, "description": text} for name, text in found]})
         return
     for name, text in found:
         print(f"{name:<14} {text}")
 
 
-def _to(descriptor: int):  # type: ignore[no-untyped-def]
+def _to(descriptor: int) -> Callable[[bytes], None]:
     def write(data: bytes) -> None:
         view = memoryview(data)
         while view:

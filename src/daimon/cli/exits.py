@@ -20,7 +20,7 @@ from daimon.abi.errors import (
 
 OK, FAILED, USAGE, NOT_FOUND, BAD_INPUT = 0, 1, 2, 3, 4
 DAMAGED, NOT_RUNNING, BUG, FULL, STOPPED, BUSY, MISCONFIGURED = 65, 69, 70, 73, 74, 75, 78
-INTERRUPTED = 130
+NO_BOX, INTERRUPTED = 125, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ TABLE = (
     Exit(STOPPED, "the journal cannot be read or written", (JournalFailed,)),
     Exit(BUSY, "another process holds this home", (HomeBusy,)),
     Exit(MISCONFIGURED, "a setting or the machine is not as it must be", (Misconfigured,)),
+    Exit(NO_BOX, "no box could be made for `daimon sandbox run`; any other code of it is the command's own"),
     Exit(INTERRUPTED, "interrupted from the keyboard"),
 )
 

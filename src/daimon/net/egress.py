@@ -34,7 +34,6 @@ _log = logging.getLogger(__name__)
 class Egress:
     def __init__(
         self,
-        listener: socket.socket,
         *,
         resolver: Resolver,
         local: Local,
@@ -43,7 +42,6 @@ class Egress:
         context: ssl.SSLContext | None = None,
     ) -> None:
         """`local` maps names to addresses that the owner chose, wherever they are. `context` says whom to trust; None: as the system."""
-        self._listener = listener
         self._bounds = bounds
         self._rules = rules.Rules()
         self._log = Log(clock, bounds.attempts)
@@ -57,10 +55,10 @@ class Egress:
         """For the box's trust store."""
         return self._authority.pem
 
-    async def serve(self) -> None:
+    async def serve(self, listener: socket.socket) -> None:
         """Until cancelled. Closes the listener, and everything that came through it."""
         async with asyncio.TaskGroup() as group:
-            server = await asyncio.start_server(lambda *pair: self._accept(group, *pair), sock=self._listener)
+            server = await asyncio.start_server(lambda *pair: self._accept(group, *pair), sock=listener)
             try:
                 await asyncio.get_running_loop().create_future()
             finally:

@@ -92,9 +92,9 @@ class RunningBox:
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
-        began = time.monotonic()
+        began, loop = time.monotonic(), asyncio.get_running_loop()
         number = next(self._ids)
-        waiting = self._waiting[number] = _Waiting(*(asyncio.get_running_loop().create_future() for _ in range(2)))
+        waiting = self._waiting[number] = _Waiting(loop.create_future(), loop.create_future())
         with contextlib.ExitStack() as ending:
             ending.callback(self._waiting.pop, number, None)
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
@@ -167,10 +167,10 @@ class RunningBox:
 
     async def _first_word(self) -> tuple[dict[str, Any], list[int]]:
         loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._control, lambda: ready.done() or ready.set_result(None))
+        ready = asyncio.Event()
+        loop.add_reader(self._control, ready.set)
         try:
-            await ready
+            await ready.wait()
         finally:
             loop.remove_reader(self._control)
         data, descriptors, _, _ = socket.recv_fds(self._control, LARGEST, 2)
@@ -184,7 +184,7 @@ class RunningBox:
         try:
             data = self._control.recv(LARGEST)
         except BlockingIOError:
-            return
+            return None
         except OSError:
             data = b""
         if not data:
@@ -206,7 +206,9 @@ class RunningBox:
             if said is None:
                 return self._die("its supervisor ended")
             if "hello" in said:
-                return None if self._hello.done() else self._hello.set_result(int(said["hello"]))
+                if not self._hello.done():
+                    self._hello.set_result(int(said["hello"]))
+                return None
             waiting = self._waiting.get(int(said["id"]))
             if waiting is not None:
                 waiting.hear(said)
@@ -301,7 +303,7 @@ async def start(wanted: Wanted) -> RunningBox:
     box = RunningBox(spec, wanted.role, process, control, line)
     try:
         async with asyncio.timeout(START_S):
-            await box._rise(program, inside)  # noqa: SLF001
+            await box._rise(program, inside)
     except (TimeoutError, Lost, Misconfigured) as failure:
         await box.close()
         raise Misconfigured(_why(failure, last_words)) from None

@@ -57,7 +57,7 @@ def _pairs(lines: list[list[str]]) -> list[tuple[str, str]]:
 
 def _machine() -> tuple[Check, ...]:
     bwrap = shutil.which("bwrap")
-    version = subprocess.run([bwrap, "--version"], capture_output=True, text=True, check=False).stdout.strip() if bwrap else ""  # noqa: S603
+    version = subprocess.run([bwrap, "--version"], capture_output=True, text=True, check=False).stdout.strip() if bwrap else ""
     root = os.getuid() == 0
     user = f"started by root: a box becomes user {UID} first" if root else f"an ordinary user ({os.getuid()})"
     return (

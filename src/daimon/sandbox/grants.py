@@ -1,7 +1,7 @@
 """From a role's paths to Landlock rules for one command: what it reads, writes and runs, as the tree is at that moment.
 
-Rules name what is there when a command starts, so they follow when layers of the workspace change between commands. The workspace may always
-be read below its parent directory, which stays the same mount.
+Rules name what is there when a command starts, so they follow when layers of the workspace change between commands. The workspace may
+always be read below its parent directory, which stays the same mount.
 """
 
 import os

@@ -38,7 +38,7 @@ def main() -> None:
     os.setsid()
     os.umask(0o022)
     try:
-        data, descriptors, _, _ = socket.recv_fds(control, 64, 8)
+        _, descriptors, _, _ = socket.recv_fds(control, 64, 8)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
         spec_file, program, line, leash, inner_leash = descriptors

@@ -1,7 +1,7 @@
 """What would run by itself on the owner's machine: hooks, editor folders, start-up files of shells.
 
-A box may write into a workspace, and the owner works in it too: a file of this kind would carry a command out of the box. What is there when
-the box starts is pinned: read-only, and it cannot be moved away. What was not there cannot be pinned without littering the owner's
+A box may write into a workspace, and the owner works in it too: a file of this kind would carry a command out of the box. What is there
+when the box starts is pinned: read-only, and it cannot be moved away. What was not there cannot be pinned without littering the owner's
 directory; it is looked for after every command, and what has appeared is set aside under another name, and said.
 """
 

@@ -4,9 +4,10 @@ import errno
 from pathlib import Path
 
 _PROC = Path("/proc/sys")
-APPARMOR_PROFILE = """\
-    printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\\n' \\
-        | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor"""
+APPARMOR = """\
+AppArmor forbids user namespaces to ordinary users here. Daimon needs them for the holder of a box, which is this Python, and for bwrap:
+    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+(and the same line in /etc/sysctl.d/60-daimon.conf, so that it lasts)"""
 
 
 def explained(number: int, text: str) -> str:
@@ -16,7 +17,7 @@ def explained(number: int, text: str) -> str:
 
 def remedy(number: int, text: str) -> str:
     if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return f"AppArmor forbids user namespaces here; allow them for bwrap and for this Python, or for all with\n    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\nor for bwrap alone with\n{APPARMOR_PROFILE}"
+        return APPARMOR
     if _setting("kernel/unprivileged_userns_clone") == "0":
         return "User namespaces are switched off: sudo sysctl -w kernel.unprivileged_userns_clone=1"
     if _setting("user/max_user_namespaces") == "0":

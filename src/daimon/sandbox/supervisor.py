@@ -81,7 +81,7 @@ class Supervisor:
                 self._signal(int(order["id"]), int(order["signal"]))
             case "clear":
                 self._clear(int(order["id"]))
-            case "sweep":
+            case _:
                 _end_all()
         return True
 

@@ -33,7 +33,9 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
     """`places` are all that any role may reach; without one there is no way to ask for a network."""
 
     async def interrupted(call: Call, **_: Any) -> Result:
-        return Result({"end": "interrupted", "note": "Daimon stopped while this ran, and the box with it; it may have been done in part: look"})
+        return Result(
+            {"end": "interrupted", "note": "Daimon stopped while this ran, and the box with it; it may have been done in part: look"}
+        )
 
     @tool(
         effect=Effect.VERIFIABLE,
@@ -102,8 +104,9 @@ def _told(ran: Ran, lost: str) -> JsonValue:
     if ran.set_aside:
         told["set_aside"] = list(ran.set_aside)
         told["note"] = "files that would run by themselves on the owner's machine were renamed"
-    if refused := [f"{each.host}: {each.reason}" for each in ran.attempts if each.outcome != "passed"]:
-        told["network"] = list(dict.fromkeys(refused))[:10]
+    refused: list[JsonValue] = [f"{each.host}: {each.reason}" for each in ran.attempts if each.outcome != "passed"]
+    if refused:
+        told["network"] = refused[:10]
     if lost:
         told["lost"] = lost
     return told
