@@ -7,6 +7,7 @@ from tests.models.website import HOST
 from daimon import config, setup
 from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.machine.home import Home
+from daimon.models.credential import Given
 from daimon.setup import Place, Setup, Wanted, placed
 from daimon.testing.provider.line import Fault, Line
 from daimon.testing.provider.server import KEY, ProviderServer
@@ -36,7 +37,7 @@ async def test_a_failed_test_promises_nothing_that_nobody_does(home: Home, fault
     async with ProviderServer([Line(fault=Fault(fault))], models=("m",)) as server:
         entry = config.ModelEntry(vendor="openai", model="m", base_url=f"{server.url}/v1")
         with anyio.fail_after(30), pytest.raises(ProviderFailed) as failed:
-            await Setup(home, {}).test(Wanted("mine", entry, KEY))
+            await Setup(home, {}).test(Wanted("mine", entry, Given(KEY)))
     assert str(failed.value).endswith(told)
     assert "tried again" not in str(failed.value)
 
@@ -66,7 +67,7 @@ async def test_a_model_that_does_not_exist_comes_with_a_command_that_lists_those
 
 def test_a_vendors_key_is_not_shown_to_another_address(home: Home) -> None:
     opened = Setup(home, {"OPENAI_API_KEY": "sk-secret"})
-    assert opened.at("openai").key == "sk-secret"
+    assert opened.at("openai").key == Given("sk-secret")
     assert opened.at("openai", "https://elsewhere.example/v1").key is None
     with pytest.raises(BadInput, match="--base-url is missing"):
         opened.at("compatible")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from daimon import __version__, config, extension, law
+from daimon import __version__, config, extension, keeper, law
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Event
@@ -91,11 +91,14 @@ class Daimon:
 
 
 @asynccontextmanager
-async def running(home: Home, settings: config.Settings, port: int | None = None) -> AsyncIterator[Daimon]:
+async def running(home: Home, settings: config.Settings, port: int | None = None, ask: keeper.Ask = keeper.nobody) -> AsyncIterator[Daimon]:
+    """`ask`: for the passphrase of the vault, where it needs one."""
     async with AsyncExitStack() as stack:
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
+        vault = keeper.opened(home, os.environ, ask)
+        stack.callback(vault.close)
         kit = extension.load(settings.extensions)
         clock, random = SystemClock(), SystemRandom()
         ids = SortableIds(clock, random)
@@ -104,7 +107,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         ids.go_on_after(await journal.newest())
         notebook, warnings = await Notebook.open(home.memory, journal)
         stack.push_async_callback(notebook.close)
-        mind = Mind(home, kit, journal, clock, random, settings)
+        mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
         registry = _registry(settings, kit, notebook, journal, lambda: bool(mind.used - {REFLEX}))
         laws = law.Law(home)
@@ -135,7 +138,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            return Status(*here, count, depth, journal.commits, (*warnings, *laws.warnings), balances)
+            return Status(*here, count, depth, journal.commits, (*warnings, *laws.warnings, *vault.warnings), balances)
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them

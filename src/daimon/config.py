@@ -114,7 +114,7 @@ class ModelEntry(_Branch):
     base_url: str | None = None
     """Left out: the vendor's own."""
     key: str | None = None
-    """Which key of keys.toml to use. Left out: the one with the vendor's name."""
+    """`vault:NAME`, a secret of the vault, or `env:NAME`, a variable of the environment. Left out: the secret with the vendor's name."""
     price: Annotated[OwnPrice | KnownPrice, Discriminator(_kind_of_price)] = "library"
     """`library`: from the price list that comes with Daimon."""
     max_output_tokens: Tokens | None = None

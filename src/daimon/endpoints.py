@@ -1,25 +1,67 @@
 """From an entry of `[models]` to the endpoint that it stands for: with its key, its price and what the settings say for all."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from daimon import config
 from daimon.abi import money
-from daimon.machine.keys import FROM_ENVIRONMENT, Keys
+from daimon.abi.errors import Denied, Misconfigured, NotFound, ProviderFailed
+from daimon.keeper import FROM_ENVIRONMENT, Vault, key_host, key_name
+from daimon.models.credential import Credential, Given
 from daimon.models.endpoint import Endpoint
 
 _WRITTEN = Decimal("1.25")
 """Times the price of fresh input."""
 
 
-def endpoint_of(name: str, settings: config.Settings, keys: Keys, environment: Mapping[str, str]) -> Endpoint:
-    """Raises Misconfigured for a vendor that nobody knows and for a key file that cannot be used. A missing key is None."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A key in the vault. Every time that it is shown counts as a use by the model."""
+
+    vault: Vault
+    name: str
+    model: str
+    host: str
+
+    def is_set(self) -> bool:
+        try:
+            return self.vault.has(self.name)
+        except Misconfigured:
+            return True  # there is a vault; whoever wants the key hears what is wrong with it
+
+    def show(self) -> str | None:
+        try:
+            return self.vault.reveal(self.name, f"model:{self.model}", self.host)
+        except NotFound:
+            return None
+        except (Denied, Misconfigured) as error:
+            raise ProviderFailed("auth", f"model {self.model}: {error}", is_lasting=True, was_sent=False) from None
+
+    def hide(self, text: str) -> str:
+        try:
+            return self.vault.masked(self.name, text)
+        except Misconfigured:
+            return "(not repeated here: the vault cannot be read, so nobody knows whether it holds the key)"
+
+
+def endpoint_of(name: str, settings: config.Settings, vault: Vault, environment: Mapping[str, str]) -> Endpoint:
+    """Raises Misconfigured for a vendor that nobody knows."""
     entry = settings.models[name]
-    return endpoint_for(name, entry, keys.resolve(entry.key or entry.vendor, environment), settings.model.max_output_tokens)
+    return endpoint_for(name, entry, credential_of(name, entry, vault, environment), settings.model.max_output_tokens)
 
 
-def endpoint_for(name: str, entry: config.ModelEntry, key: str | None, max_output_tokens: int) -> Endpoint:
+def credential_of(name: str, entry: config.ModelEntry, vault: Vault, environment: Mapping[str, str]) -> Credential | None:
+    """None: it is to be in the environment, and is not."""
+    secret = key_name(entry)
+    if secret is not None:
+        return Kept(vault, secret, name, key_host(entry))
+    value = environment.get((entry.key or "").removeprefix(FROM_ENVIRONMENT), "").strip()
+    return Given(value) if value else None
+
+
+def endpoint_for(name: str, entry: config.ModelEntry, key: Credential | None, max_output_tokens: int) -> Endpoint:
     return Endpoint(
         name=name,
         vendor=entry.vendor,

@@ -19,10 +19,9 @@ from daimon.abi.money import Limit, Scope
 from daimon.abi.ports import Clock, Random, Store
 from daimon.abi.step import Sampling
 from daimon.extension import Kit
+from daimon.keeper import Vault
 from daimon.kernel.budget import Budget
 from daimon.kernel.thinking import Brain, Patience
-from daimon.machine.home import Home
-from daimon.machine.keys import Keys
 from daimon.models.provider import ProviderModel
 from daimon.models.reflex import Reflex
 from daimon.models.router import ListRouter, Rule
@@ -35,7 +34,7 @@ CHANGEABLE = frozenset({"agents", "model", "models", "routes", "budget"})
 
 @dataclass(slots=True)
 class Mind:
-    home: Home
+    vault: Vault
     kit: Kit
     store: Store
     clock: Clock
@@ -117,8 +116,8 @@ class Mind:
     def _models(self, settings: config.Settings) -> dict[str, Model]:
         if taken := sorted({REFLEX, *self.kit.models} & set(settings.models)):
             raise Misconfigured(f"models.{taken[0]}: this name is taken; choose another")
-        keys = Keys(self.home.keys)
-        made = [ProviderModel(endpoints.endpoint_of(name, settings, keys, os.environ), self.store) for name in settings.models]
+        self.vault.entries()  # one that cannot be opened is told now, not at the first call
+        made = [ProviderModel(endpoints.endpoint_of(name, settings, self.vault, os.environ), self.store) for name in settings.models]
         self._made += made
         return {REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,)), **self.kit.models, **{model.name: model for model in made}}
 

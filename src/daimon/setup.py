@@ -1,6 +1,6 @@
 """Setting models up: all that `daimon model` does, without the screen.
 
-A model is an entry of `[models]` in daimon.toml, a place in `model.use`, and mostly a key in keys.toml. The key is written first and
+A model is an entry of `[models]` in daimon.toml, a place in `model.use`, and mostly a key in the vault. The key is written first and
 taken back if the settings cannot be, so that no entry ever waits for a key that is not there. Keys leave this module in one
 direction only: to the provider that they belong to.
 """
@@ -9,8 +9,8 @@ import difflib
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -19,12 +19,15 @@ from daimon import config, settings_file
 from daimon.abi.errors import BadInput, DaimonError, NotFound, ProviderFailed
 from daimon.abi.ids import BlobHash
 from daimon.abi.money import MILLION, Price, Usage
-from daimon.endpoints import endpoint_for, price_of
-from daimon.machine.keys import FROM_ENVIRONMENT as FROM_ENVIRONMENT
-from daimon.machine.keys import Keys
-from daimon.machine.keys import usable as usable
+from daimon.abi.secret import FROM_VAULT
+from daimon.endpoints import credential_of, endpoint_for, price_of
+from daimon.keeper import FROM_ENVIRONMENT as FROM_ENVIRONMENT
+from daimon.keeper import Ask, key_host, key_name, nobody, opened, referring
+from daimon.keeper import usable_key as usable_key
 from daimon.models import found, prices, probe
 from daimon.models.advice import advised
+from daimon.models.credential import Credential as Credential
+from daimon.models.credential import Given as Given
 from daimon.models.endpoint import Endpoint
 from daimon.models.probe import Answer as Answer
 from daimon.models.vendors import VENDORS as VENDORS
@@ -43,10 +46,10 @@ class Wanted:
 
     name: str
     entry: config.ModelEntry
-    key: str | None = field(default=None, repr=False)
+    key: Credential | None = None
     """What the provider is shown."""
     is_new_key: bool = False
-    """It is to be kept in keys.toml."""
+    """It is to be kept in the vault."""
     remark: str = ""
     """Kept as a comment in daimon.toml."""
 
@@ -105,18 +108,20 @@ class Row:
 class Setup:
     """The models of one home."""
 
-    def __init__(self, home: config.Home, environment: Mapping[str, str]) -> None:
+    def __init__(self, home: config.Home, environment: Mapping[str, str], ask: Ask = nobody) -> None:
+        """`ask`: for the passphrase of the vault, where it needs one."""
         self.home = home
         self.settings = config.load(home.config, {})
         """What the file says: variables of the environment are not to be written into it."""
         self._environment = environment
-        self._keys = Keys(home.keys)
+        self._vault = opened(home, environment, ask)
 
     async def found(self) -> Found:
         return await look(self._environment)
 
-    def key(self, name: str) -> str | None:
-        return self._keys.resolve(name, self._environment)
+    def key(self, name: str, entry: config.ModelEntry) -> Credential | None:
+        """What an entry with this key would show to its provider. None: there is none."""
+        return self._credential(entry.model or entry.vendor, entry.model_copy(update={"key": name}))
 
     def entry(self, name: str) -> config.ModelEntry:
         if name in self.settings.models:
@@ -126,7 +131,12 @@ class Setup:
     def wanted(self, name: str) -> Wanted:
         """One that is set up already."""
         entry = self.entry(name)
-        return Wanted(name, entry, self.key(entry.key or entry.vendor))
+        return Wanted(name, entry, self._credential(name, entry))
+
+    def _credential(self, name: str, entry: config.ModelEntry) -> Credential | None:
+        self._vault.entries()  # one that cannot be opened is told now
+        key = credential_of(name, entry, self._vault, self._environment)
+        return key if key is not None and key.is_set() else None
 
     def at(self, text: str, base_url: str | None = None) -> Wanted:
         """The provider of a model that is set up, or a vendor by itself. The vendor's key goes to the vendor's own address only."""
@@ -140,7 +150,7 @@ class Setup:
             raise BadInput(f"--base-url is missing: where {vendor.title} is, such as http://127.0.0.1:8000/v1")
         entry = config.ModelEntry(vendor=vendor.name, model="", base_url=address)
         variable = self.variable_of(vendor)
-        key = self.key(vendor.name) or (self.key(f"{FROM_ENVIRONMENT}{variable}") if variable else None)
+        key = self.key(vendor.name, entry) or (self.key(f"{FROM_ENVIRONMENT}{variable}", entry) if variable else None)
         return Wanted(vendor.name, entry, key if is_vendors_own(entry) else None)
 
     def variable_of(self, vendor: Vendor) -> str | None:
@@ -209,23 +219,22 @@ class Setup:
     def add(self, wanted: Wanted, place: Place) -> None:
         """Key first, then the entry and its place in one step. Raises Misconfigured, and then nothing has changed."""
         self.home.ensure()
-        name = wanted.entry.key or wanted.entry.vendor
-        before = self._keys.get(name) if wanted.is_new_key else None
-        if wanted.is_new_key and wanted.key is not None:
-            self._keys.put(name, wanted.key)
+        undo = self._keep(wanted)
         order = placed(self.settings.model.use, wanted.name, place)
         try:
             self._edit(settings_file.use_models(order), settings_file.put_model(wanted.name, wanted.entry, wanted.remark))
         except DaimonError:
-            if wanted.is_new_key:
-                self._put_back(name, before)
+            undo()
             raise
 
-    def _put_back(self, name: str, before: str | None) -> None:
-        if before is None:
-            self._keys.remove(name)
-        else:
-            self._keys.put(name, before)
+    def _keep(self, wanted: Wanted) -> Callable[[], None]:
+        """A new key goes into the vault, for the vendor's host. Returns what takes it back."""
+        name = key_name(wanted.entry)
+        if not wanted.is_new_key or wanted.key is None or name is None:
+            return lambda: None
+        undo = self._vault.undoing(name)
+        self._vault.keep(name, usable_key(wanted.key.show() or ""), wanted.entry.vendor, (key_host(wanted.entry),))
+        return undo
 
     def use(self, names: Sequence[str]) -> None:
         for name in names:
@@ -241,18 +250,17 @@ class Setup:
         self._edit(settings_file.put_model(name, said))
 
     def remove(self, name: str) -> str:
-        """Returns the name of the key that went with it; empty: none did."""
+        """Returns the name of the key that went with it; empty: none did. A secret that was named as such is the owner's to remove."""
         entry = self.entry(name)
         if routes := [n for n, route in enumerate(self.settings.routes, 1) if name in route.use]:
             raise BadInput(f"route {routes[0]} of [[routes]] uses {name}; change that in {self.home.config} first")
         order = tuple(other for other in self.settings.model.use if other != name) or (REFLEX,)
-        key = entry.key or entry.vendor
-        is_kept = self._keys.get(key) is not None
+        key = key_name(entry)
+        is_ours = key is not None and self._vault.has(key) and not (entry.key or "").startswith(FROM_VAULT)
         self._edit(settings_file.use_models(order), settings_file.drop_model(name))
-        is_shared = key in {other.key or other.vendor for other in self.settings.models.values()}
-        if is_shared or not is_kept:
+        if key is None or not is_ours or referring(self.settings, key):
             return ""
-        self._keys.remove(key)
+        self._vault.remove(key)
         return key
 
     def _edit(self, *changes: settings_file.Change) -> None:
@@ -283,7 +291,7 @@ class Setup:
         old = self.settings.models.get(name)
         if old is not None and not (old.key or "").startswith(FROM_ENVIRONMENT):
             return old.key or old.vendor
-        is_free = self._keys.get(entry.vendor) in (None, key)
+        is_free = not self._vault.has(entry.vendor) or self._vault.is_same(entry.vendor, key)
         return entry.vendor if is_free and is_vendors_own(entry) else name
 
 
@@ -335,7 +343,7 @@ def place_of(wanted: Wanted) -> str:
     return _endpoint(wanted).place
 
 
-def is_at_home(entry: config.ModelEntry, key: str | None = None) -> bool:
+def is_at_home(entry: config.ModelEntry, key: Credential | None = None) -> bool:
     return _endpoint(Wanted("", entry, key)).stays_home
 
 

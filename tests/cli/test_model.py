@@ -16,6 +16,8 @@ from tests.cli.processes import DEADLINE_S, Daimon, Done
 from tests.cli.pseudo import CTRL_C, CTRL_D, Terminal
 from tests.models.website import WELCOME, Website, said, website
 
+from daimon import keeper
+from daimon.machine.home import Home
 from daimon.testing.provider.line import Fault, Line
 from daimon.testing.provider.server import KEY, ProviderServer
 
@@ -62,8 +64,8 @@ def settings(daimon: Daimon) -> dict[str, Any]:
 
 
 def keys(daimon: Daimon) -> dict[str, str]:
-    file = daimon.home / "keys.toml"
-    return dict(tomllib.loads(file.read_text())["keys"]) if file.exists() else {}
+    vault = keeper.opened(Home(daimon.home), {})
+    return {entry.name: vault.reveal(entry.name, "test", entry.hosts[0]) for entry in vault.entries()}
 
 
 def add_local(daimon: Daimon, server: ProviderServer, *more: str) -> Done:
@@ -94,7 +96,7 @@ def test_a_model_is_set_up_with_one_command_and_its_key_is_seen_nowhere(daimon: 
     entry = {"vendor": vendor, "model": "qwen3", "base_url": url, "key": "mine", "price": {"input": 1, "output": 2.5}}
     assert written["models"]["mine"] == entry
     assert keys(daimon) == {"mine": SECRET}
-    assert stat.S_IMODE((daimon.home / "keys.toml").stat().st_mode) == 0o600
+    assert stat.S_IMODE((daimon.home / "vault.sealed").stat().st_mode) == 0o600
     assert SECRET not in done.out + done.err + (daimon.home / "daimon.toml").read_text()
     assert len(server.requests) == 1
 
@@ -331,7 +333,7 @@ def test_settings_that_are_broken_are_refused_and_no_key_is_left(daimon: Daimon)
 
 def test_a_key_file_that_others_may_read_is_refused(daimon: Daimon) -> None:
     add_unasked(daimon, "--key-stdin", given=b"sk-1")
-    (daimon.home / "keys.toml").chmod(0o644)
+    (daimon.home / "vault.key").chmod(0o644)
     done = add_unasked(daimon, "two")
     assert done.code == 78
     assert "chmod 600" in done.err
@@ -451,7 +453,7 @@ def test_a_removed_model_takes_its_key_along_if_nobody_else_uses_it(daimon: Daim
     assert "the next start does without it" in removed.err
     assert keys(daimon) == {"anthropic": "sk-1"}
     last = daimon.run("model", "remove", "two")
-    assert "its key 'anthropic' is out of keys.toml too" in last.out
+    assert "its key 'anthropic' is out of the vault too" in last.out
     assert keys(daimon) == {}
     assert settings(daimon) == {"model": {"use": ["reflex"]}}
     assert daimon.run("model", "remove", "two").code == 3
@@ -596,7 +598,7 @@ def test_a_key_of_the_environment_is_used_or_copied(daimon: Daimon, answer: byte
         terminal.wait_for("1  Anthropic, with ANTHROPIC_API_KEY of the environment")
         terminal.wait_for("Number or name [1]: ")
         terminal.type(b"\r")
-        terminal.wait_for("2  copy the key into keys.toml")
+        terminal.wait_for("2  copy the key into the vault")
         terminal.wait_for("Number [1]: ")
         terminal.type(answer)
         terminal.wait_for("call it [claude-sonnet-5-5]: ")

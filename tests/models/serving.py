@@ -10,6 +10,7 @@ from daimon.abi.ids import BlobHash
 from daimon.abi.message import Message, Role, Text, ToolCall, ToolResult
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.tool import Effect, Manifest
+from daimon.models.credential import Given
 from daimon.models.endpoint import Endpoint
 from daimon.models.provider import ProviderModel
 from daimon.testing.provider.line import Line
@@ -47,7 +48,8 @@ class Shelf:
 def endpoint(url: str, vendor: str = "openai", **changes) -> Endpoint:
     base_url = url if vendor in ("anthropic", "google") else f"{url}/v1"
     settings = {"name": "mine", "vendor": vendor, "model": MODELS.get(vendor, "some-model"), "base_url": base_url, "key": KEY}
-    return Endpoint(**{**settings, **changes})
+    settings |= changes
+    return Endpoint(**{**settings, "key": settings["key"] and Given(settings["key"])})
 
 
 @asynccontextmanager

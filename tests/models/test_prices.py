@@ -85,11 +85,12 @@ def refuse(event, _):
         raise AssertionError(event)
 
 sys.addaudithook(refuse)
+from daimon.models.credential import Given
 from daimon.models.endpoint import Endpoint
 from daimon.models.provider import ProviderModel
 
 async def main():
-    return await ProviderModel(Endpoint(name="m", vendor="google", model="gemini-3.8-flash", key="k"), None).profile()
+    return await ProviderModel(Endpoint(name="m", vendor="google", model="gemini-3.8-flash", key=Given("k")), None).profile()
 
 assert asyncio.run(main()).price
 """

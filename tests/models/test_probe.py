@@ -11,6 +11,7 @@ from daimon.abi.errors import ProviderFailed
 from daimon.abi.money import FixedPrice
 from daimon.models import probe
 from daimon.models.bounded import MOST_LIST_BYTES
+from daimon.models.credential import Given
 from daimon.models.endpoint import Endpoint
 from daimon.models.probe import Answer, Listed
 from daimon.models.provider import ProviderModel
@@ -25,7 +26,9 @@ VENDORS = {"openai": "/v1", "anthropic": "", "google": ""}
 
 
 def endpoint(vendor: str, url: str, key: str | None = KEY, model: str = "m") -> Endpoint:
-    return Endpoint(name="mine", vendor=vendor, model=model, base_url=url, key=key, price=FixedPrice(Decimal(1), Decimal(2)))
+    return Endpoint(
+        name="mine", vendor=vendor, model=model, base_url=url, key=Given(key) if key else None, price=FixedPrice(Decimal(1), Decimal(2))
+    )
 
 
 @asynccontextmanager

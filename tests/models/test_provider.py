@@ -326,12 +326,12 @@ async def test_a_closed_model_can_be_asked_again():
 def test_importing_loads_no_library():
     code = """
 import sys
-from daimon.models import (asking, clients, contents, endpoint, failures, history, opaque, prices, provider, reading, repair, text_calls,
-                           traits, translate, vendors, wire)
+from daimon.models import (asking, clients, contents, credential, endpoint, failures, history, opaque, prices, provider, reading, repair,
+                           text_calls, traits, translate, vendors, wire)
 heavy = {"pydantic_ai", "openai", "anthropic", "google", "genai_prices", "httpx2", "httpx"}
 loaded = sorted({name.partition(".")[0] for name in sys.modules} & heavy)
 assert not loaded, loaded
-provider.ProviderModel(endpoint.Endpoint(name="m", vendor="openai", model="x", key="k"), None)
+provider.ProviderModel(endpoint.Endpoint(name="m", vendor="openai", model="x", key=credential.Given("k")), None)
 assert not sorted({name.partition(".")[0] for name in sys.modules} & heavy)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from daimon.abi.errors import Misconfigured
+from daimon.abi.errors import Misconfigured, ProviderFailed
+from daimon.models.credential import Given
 from daimon.models.endpoint import Endpoint
 from daimon.models.vendors import VENDORS
 
@@ -12,7 +13,7 @@ def made(vendor="compatible", base_url="http://127.0.0.1:8000/v1", model="m", **
 
 
 def test_the_key_is_not_shown():
-    assert "sesame" not in repr(made(key="sesame"))
+    assert "sesame" not in repr(made(key=Given("sesame")))
 
 
 @pytest.mark.parametrize(
@@ -46,9 +47,9 @@ def test_a_model_that_ollama_runs_is_at_home(model):
 
 def test_a_server_that_wants_a_key_may_be_a_proxy_unless_the_owner_says_otherwise():
     for vendor in ("compatible", "ollama", "lmstudio", "llamacpp", "vllm"):
-        assert not made(vendor, key="sesame").stays_home
+        assert not made(vendor, key=Given("sesame")).stays_home
         assert made(vendor).stays_home
-        assert made(vendor, key="sesame", is_local=True).stays_home
+        assert made(vendor, key=Given("sesame"), is_local=True).stays_home
 
 
 def test_servers_that_anybody_runs_fail_one_by_one_and_vendors_as_a_whole():
@@ -72,8 +73,8 @@ def test_images_and_calls_in_texts_are_expected_where_they_are_usual():
 
 
 def test_a_key_with_a_line_break_is_refused_without_being_shown():
-    with pytest.raises(Misconfigured, match="no key has") as refused:
-        made(key="sesame\n")
+    with pytest.raises(ProviderFailed, match="no key has") as refused:
+        made(key=Given("sesame\n")).credentials()
     assert "sesame" not in str(refused.value)
 
 

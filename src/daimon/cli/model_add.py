@@ -17,7 +17,7 @@ from daimon.cli import model_words, screen
 from daimon.cli.model_change import asking, changed, opened, tested, told
 from daimon.cli.model_form import Form, OwnPrice, Picked, Silent, Terminal
 from daimon.config import ModelEntry
-from daimon.setup import FROM_ENVIRONMENT, Place, Setup, Vendor, Wanted, usable
+from daimon.setup import FROM_ENVIRONMENT, Credential, Given, Place, Setup, Vendor, Wanted, usable_key
 
 _LONG_NAME = 20
 _PERHAPS_A_PROXY = (
@@ -50,7 +50,7 @@ class Flags:
 class Key:
     """What the provider is shown, and where it is from."""
 
-    value: str | None = field(default=None, repr=False)
+    value: Credential | None = None
     of: str | None = None
     """As the entry names it. None: as the vendor is called."""
     is_new: bool = False
@@ -137,35 +137,35 @@ class _Adding:
 
     def _key(self, vendor: Vendor, entry: ModelEntry, variable: str | None) -> Key:
         if self._flags.key is not None:
-            return self._given_key(self._flags.key)
+            return self._given_key(self._flags.key, entry)
         if setup.is_vendors_own(entry):  # a key is for the one it was made for: no other address gets it unasked
-            if kept := self._setup.key(vendor.name):
-                self._say(f"with the key {vendor.name!r} of keys.toml")
+            if kept := self._setup.key(vendor.name, entry):
+                self._say(f"with the key {vendor.name!r} of the vault")
                 return Key(kept)
             if variable := variable or self._setup.variable_of(vendor):
-                return self._variable(variable)
+                return self._variable(variable, entry)
         if vendor.is_local or not (typed := self._form.key(vendor.title, vendor.needs_key)):
             return Key()
-        return Key(usable(typed), is_new=True)
+        return _typed(typed)
 
-    def _given_key(self, given: GivenKey) -> Key:
+    def _given_key(self, given: GivenKey, entry: ModelEntry) -> Key:
         match given.of:
             case "variable":
-                return self._from_variable(given.text)
+                return self._from_variable(given.text, entry)
             case "stdin":
-                return Key(usable(sys.stdin.readline()), is_new=True)
+                return _typed(sys.stdin.readline())
             case "flag":
                 self._say("a key given with --key stays in the history of your shell; --key-stdin and --key-env keep it out")
-                return Key(usable(given.text), is_new=True)
+                return _typed(given.text)
 
-    def _variable(self, variable: str) -> Key:
+    def _variable(self, variable: str, entry: ModelEntry) -> Key:
         if self._form.keeps_variable(variable):
-            return self._from_variable(variable)
-        return Key(self._setup.key(f"{FROM_ENVIRONMENT}{variable}"), is_new=True)
+            return self._from_variable(variable, entry)
+        return Key(self._setup.key(f"{FROM_ENVIRONMENT}{variable}", entry), is_new=True)
 
-    def _from_variable(self, variable: str) -> Key:
+    def _from_variable(self, variable: str, entry: ModelEntry) -> Key:
         name = f"{FROM_ENVIRONMENT}{variable}"
-        value = self._setup.key(name)
+        value = self._setup.key(name, entry)
         if value is None:
             which = "what --key-env names" if _may_be_a_key(variable) else variable
             raise BadInput(
@@ -173,7 +173,7 @@ class _Adding:
                 "(--key-env takes the name of a variable, not the key)"
             )
         self._say(f"with the key of {variable}; `daimon up` must see that variable too")
-        return Key(usable(value), name)
+        return Key(Given(usable_key(value.show() or "")), name)
 
     def _model(self, vendor: Vendor, entry: ModelEntry, key: Key) -> tuple[ModelEntry, Key]:
         """Chosen from the live list, with another key if the first does not open it, and another address if it is not there."""
@@ -187,7 +187,7 @@ class _Adding:
 
     def _mended(self, vendor: Vendor, entry: ModelEntry, key: Key, failed: ProviderFailed) -> tuple[ModelEntry, Key]:
         if failed.reason == "auth":
-            return entry, Key(usable(self._form.another_key(vendor.title, failed)), is_new=True)
+            return entry, _typed(self._form.another_key(vendor.title, failed))
         before = entry.base_url or vendor.base_url
         if before is None or (entry.base_url is None and vendor.needs_key):  # the vendor's own address is right
             raise failed
@@ -196,7 +196,7 @@ class _Adding:
         is_elsewhere = urlsplit(address).netloc != urlsplit(before).netloc
         return moved, self._key(vendor, moved, None) if is_elsewhere else key
 
-    def _priced(self, entry: ModelEntry, key: str | None) -> ModelEntry:
+    def _priced(self, entry: ModelEntry, key: Credential | None) -> ModelEntry:
         is_at_home = setup.is_at_home(entry, key)
         if setup.is_at_home(entry) and not is_at_home:
             self._say(_PERHAPS_A_PROXY)
@@ -228,7 +228,7 @@ class _Adding:
     def _keyed(self, entry: ModelEntry, name: str, key: Key) -> ModelEntry:
         of = key.of
         if key.is_new and key.value is not None:
-            kept_as = self._setup.key_name(entry, name, key.value)
+            kept_as = self._setup.key_name(entry, name, key.value.show() or "")
             of = None if kept_as == entry.vendor else kept_as
         if key.value and (entry.base_url or "").startswith("http://") and not setup.is_near(entry):
             self._say(f"the key goes to {entry.base_url} unencrypted")
@@ -253,6 +253,10 @@ class _Adding:
         self.remarks.append(text)
         if self._is_loud:
             screen.remark(text)
+
+
+def _typed(text: str) -> Key:
+    return Key(Given(usable_key(text)), is_new=True)
 
 
 def _may_be_a_key(variable: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal
 from daimon import config
 from daimon.abi.errors import BadInput, DaimonError
 from daimon.abi.money import dollars
-from daimon.cli import model_words, screen
+from daimon.cli import hidden, model_words, screen
 from daimon.gateway.client import Client
 from daimon.setup import Answer, Setup, Wanted, place_of, rate_of
 
@@ -72,13 +72,13 @@ def one_price(
 def remove(given: Path | None, name: str, as_json: bool) -> None:
     setup = opened(given)
     key = setup.remove(name)
-    gone = f"; its key {key!r} is out of {setup.home.keys.name} too, since no other model uses it" if key else ""
+    gone = f"; its key {key!r} is out of the vault too, since no other model uses it" if key else ""
     value = {"name": name, "key": key or None, "use": list(setup.settings.model.use)}
     changed(setup, as_json, value, f"{name} is removed{gone}; the order is now: {', '.join(setup.settings.model.use)}", _GONE)
 
 
 def opened(given: Path | None) -> Setup:
-    return Setup(config.home_at(given), os.environ)
+    return Setup(config.home_at(given), os.environ, hidden.passphrase)
 
 
 def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str, news: News = USED) -> None:

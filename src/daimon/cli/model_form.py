@@ -4,16 +4,14 @@
 taken without a question, and otherwise names the flag that is missing.
 """
 
-import getpass
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from daimon import setup
-from daimon.abi.errors import BadInput, DaimonError, ProviderFailed
+from daimon.abi.errors import BadInput, ProviderFailed
+from daimon.cli import hidden, screen
 from daimon.cli import model_words as words
-from daimon.cli import screen
 from daimon.config import Price
 from daimon.setup import Found, Offer
 
@@ -119,13 +117,13 @@ class Terminal:
         return _ask_address("Its address, such as http://127.0.0.1:8000/v1")
 
     def keeps_variable(self, variable: str) -> bool:
-        screen.say(f"{variable} of the environment holds a key.\n  1  use the variable, also later\n  2  copy the key into keys.toml")
+        screen.say(f"{variable} of the environment holds a key.\n  1  use the variable, also later\n  2  copy the key into the vault")
         return _ask("Number", "1") != "2"
 
     def key(self, title: str, is_needed: bool) -> str:
         question = f"Key for {title} (it is not shown): " if is_needed else f"Key for {title} (Enter: none; it is not shown): "
         while True:
-            key = _hidden(question)
+            key = hidden.ask(question, "give the key with --key-stdin").strip()
             if key or not is_needed:
                 return key
             screen.remark("a key is needed; you get one on the provider's web site")
@@ -227,14 +225,3 @@ def _ask(question: str, usual: str = "") -> str:
             raise KeyboardInterrupt from None
         if answer or usual:
             return answer or usual
-
-
-def _hidden(question: str) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", getpass.GetPassWarning)
-        try:
-            return getpass.getpass(question).strip()
-        except EOFError:
-            raise KeyboardInterrupt from None
-        except getpass.GetPassWarning:
-            raise DaimonError("this terminal cannot hide what is typed; give the key with --key-stdin") from None

@@ -11,8 +11,8 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from daimon import boot
-from daimon.cli import screen
+from daimon import boot, keeper
+from daimon.cli import hidden, screen
 from daimon.cli.failures import log_in_lines
 from daimon.config import Home
 
@@ -23,7 +23,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def up(given: Path | None, port: int | None, as_json: bool) -> None:
     log_in_lines()
-    _run(_serve(boot.home_at(given), port, as_json))
+    home = boot.home_at(given)
+    _run(_serve(home, port, as_json, hidden.passphrase_ahead(home)))
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
@@ -35,9 +36,9 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         uvloop.run(work)
 
 
-async def _serve(home: Home, port: int | None, as_json: bool) -> None:
+async def _serve(home: Home, port: int | None, as_json: bool, ask: keeper.Ask) -> None:
     told = _told_to_end()
-    async with boot.running(home, boot.settings_of(home), port) as daimon:
+    async with boot.running(home, boot.settings_of(home), port, ask) as daimon:
         if as_json:
             screen.emit_value({"ready": daimon.url, "home": str(home.path)})
         else:

@@ -5,7 +5,9 @@ lock is a file lock that the system drops when the process dies, however it dies
 kill.
 
     daimon.toml   settings        journal.db   the truth            memory.db   rebuilt from it
-    keys.toml     for providers   token        for TCP calls        daimon.sock for the owner
+    token         for TCP calls   daimon.sock  for the owner        vault.sealed   secrets
+    vault.key     opens the vault, unless a passphrase, a keyring or systemd does
+    vault.uses    who used which secret        vault.lock   held while the vault changes
     policy/       the owner's      policy.good.json   as they last read without fault
     lock          held while running
 """
@@ -24,6 +26,10 @@ class Home:
         self.path = path
         self.config = path / "daimon.toml"
         self.keys = path / "keys.toml"
+        """Keys of before there was a vault: they move in."""
+        self.vault = path / "vault.sealed"
+        self.vault_key = path / "vault.key"
+        self.vault_uses = path / "vault.uses"
         self.journal = path / "journal.db"
         self.policies = path / "policy"
         self.good_policies = path / "policy.good.json"

@@ -43,7 +43,7 @@ def _instead(failed: ProviderFailed, endpoint: Endpoint, usual: str) -> str:
 
 
 def _about_key(endpoint: Endpoint) -> str:
-    if endpoint.key:
+    if endpoint.has_key:
         return "check the key"
     if endpoint.key_variable:
         return f"the variable {endpoint.key_variable} is not set in this environment"

@@ -2,8 +2,8 @@
 
 The libraries take seconds to import, so they are imported here, in a thread, when the first model is asked; `build` is the only way
 in. Nothing is taken from the environment but proxies: an endpoint is what the owner set up, and a key or a header that happens to
-lie around is sent to nobody; what the clients read there all the same, the wire leaves out. Nothing is tried twice: that is the
-router's to decide.
+lie around is sent to nobody; what the clients read there all the same, the wire leaves out. The key itself is none of theirs: the wire
+puts it on each request as it goes out. Nothing is tried twice: that is the router's to decide.
 """
 
 import threading
@@ -42,7 +42,7 @@ class Library:
 
 def build(endpoint: Endpoint) -> Library:
     """Blocks for seconds the first time. Raises ProviderFailed."""
-    if endpoint.served_by.needs_key and not endpoint.key:
+    if endpoint.served_by.needs_key and not endpoint.has_key:
         raise keyless(endpoint)
     with _IMPORTING:
         wire = Wire(endpoint)
@@ -70,7 +70,7 @@ def _price(endpoint: Endpoint) -> Price | None:
 def _openai_client(endpoint: Endpoint, http: "AsyncClient") -> "AsyncOpenAI":
     from openai import AsyncOpenAI
 
-    return AsyncOpenAI(api_key=endpoint.key or NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
+    return AsyncOpenAI(api_key=NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
 
 
 def _anthropic(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
@@ -85,7 +85,7 @@ def _anthropic(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
             super().__init__(**given)
             self._custom_headers = {}
 
-    client = Plain(api_key=endpoint.key or NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
+    client = Plain(api_key=NO_KEY, base_url=endpoint.address, http_client=http, max_retries=0)
     return AnthropicModel(endpoint.model, provider=AnthropicProvider(anthropic_client=client))
 
 
@@ -100,7 +100,7 @@ def _google(endpoint: Endpoint, http: "AsyncClient") -> "Model[Any]":
         base_url=endpoint.address, api_version=_GOOGLE_VERSION, httpx_async_client=http, client_args={"verify": certificates()}
     )
     live = DebugConfig(client_mode=None, replays_directory=None, replay_id=None)  # a variable could have calls recorded on disk
-    client = Client(vertexai=False, api_key=endpoint.key or NO_KEY, http_options=options, debug_config=live)
+    client = Client(vertexai=False, api_key=NO_KEY, http_options=options, debug_config=live)
     return GoogleModel(endpoint.model, provider=GoogleProvider(client=client))
 
 

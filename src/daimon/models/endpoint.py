@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from daimon.abi.errors import Misconfigured
+from daimon.abi.errors import Misconfigured, ProviderFailed
 from daimon.abi.money import Price
+from daimon.models.credential import Credential
 from daimon.models.vendors import VENDORS, Vendor
 
 Thinking = Literal["off", "low", "medium", "high"]
@@ -29,7 +30,7 @@ _HOME_NETWORKS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Raises Misconfigured for a vendor that is not in the table, and for an address or a key that cannot be one."""
+    """Raises Misconfigured for a vendor that is not in the table, and for an address that cannot be one."""
 
     name: str
     """As the owner calls it."""
@@ -39,7 +40,8 @@ class Endpoint:
     """As the provider calls it."""
     base_url: str | None = None
     """None: the vendor's own."""
-    key: str | None = field(default=None, repr=False)
+    key: Credential | None = field(default=None, repr=False)
+    """Asked for at each call, so that a new one counts from the next call on."""
     key_variable: str | None = None
     """The variable of the environment that the key is to be in. None: it is kept elsewhere."""
     price: Price | Literal["library", "unknown"] = "library"
@@ -62,8 +64,6 @@ class Endpoint:
             raise Misconfigured(f"model {self.name!r}: there is no vendor {self.vendor!r}; known are {', '.join(VENDORS)}")
         if not (self.base_url or self.served_by.base_url):
             raise Misconfigured(f"model {self.name!r}: {self.served_by.title} needs a base_url, such as http://127.0.0.1:8000/v1")
-        if self.key and not (self.key.isascii() and self.key.isprintable()):
-            raise Misconfigured(f"model {self.name!r}: the key holds characters that no key has, such as a line break: copy it again")
         if not re.match(r"https?://[^/]", self.address):
             raise Misconfigured(f"model {self.name!r}: base_url {self.base_url!r} is no address, such as http://127.0.0.1:8000/v1")
 
@@ -95,9 +95,16 @@ class Endpoint:
         return f"{self.vendor}@{urlsplit(self.address).netloc.rpartition('@')[2]}" if is_somebodys_own else self.vendor
 
     @property
+    def has_key(self) -> bool:
+        return self.key is not None and self.key.is_set()
+
+    def hide(self, text: str) -> str:
+        """Without the key."""
+        return text if self.key is None else self.key.hide(text)
+
     def credentials(self) -> dict[str, str]:
-        """The headers that show the key, and nothing else of the owner's."""
-        key = self.key or ("" if self.served_by.needs_key else NO_KEY)
+        """The headers that show the key, and nothing else of the owner's. Raises ProviderFailed where it may not be shown."""
+        key = self._shown() or ("" if self.served_by.needs_key else NO_KEY)
         match self.served_by.shape:
             case "openai":
                 return {"Authorization": f"Bearer {key}"} if key else {}
@@ -105,6 +112,13 @@ class Endpoint:
                 return {"x-api-key": key, "anthropic-version": "2023-06-01"}
             case "google":
                 return {"x-goog-api-key": key}
+
+    def _shown(self) -> str | None:
+        key = None if self.key is None else self.key.show()
+        if key and not (key.isascii() and key.isprintable()):
+            text = f"model {self.name!r}: the key holds characters that no key has, such as a line break: copy it again"
+            raise ProviderFailed("auth", text, is_lasting=True, was_sent=False)
+        return key
 
     @property
     def is_near(self) -> bool:
@@ -119,7 +133,7 @@ class Endpoint:
         """
         if self.is_local is not None:
             return self.is_local
-        has_key = self.served_by.needs_key or self.key is not None or self.key_variable is not None
+        has_key = self.served_by.needs_key or self.has_key or self.key_variable is not None
         goes_on = has_key or (self.vendor == "ollama" and _CLOUD.search(self.model) is not None)
         return self.is_near and not goes_on
 

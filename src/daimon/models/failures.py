@@ -229,7 +229,7 @@ def _who(endpoint: Endpoint) -> str:
 def _to_do(reason: str, endpoint: Endpoint) -> str:
     if reason == "not_found" and lacks_path(endpoint):
         return f"base_url is {endpoint.place}, and usually ends in /v1"
-    if reason == "auth" and not endpoint.key and endpoint.key_variable:
+    if reason == "auth" and not endpoint.has_key and endpoint.key_variable:
         return f"the variable {endpoint.key_variable} is not set where the gateway runs"
     return _DO[reason].format(vendor=endpoint.vendor, name=shlex.quote(endpoint.name))
 
@@ -245,9 +245,7 @@ def _quoted(text: str, endpoint: Endpoint) -> str:
 
 
 def _short(text: str, endpoint: Endpoint) -> str:
-    plain = " ".join(text.split())
-    if endpoint.key:
-        plain = plain.replace(endpoint.key, "***")
+    plain = endpoint.hide(" ".join(text.split()))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
 
 

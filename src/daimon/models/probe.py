@@ -99,7 +99,7 @@ async def models(endpoint: Endpoint, wait_s: float = LIST_S) -> tuple[Listed, ..
             httpx2.AsyncClient(timeout=wait_s, trust_env=not endpoint.is_near, event_hooks=hooks) as client,
             asyncio.timeout(wait_s),
         ):
-            answer = await client.get(f"{endpoint.address}{_LISTS[endpoint.served_by.shape]}", headers=endpoint.credentials)
+            answer = await client.get(f"{endpoint.address}{_LISTS[endpoint.served_by.shape]}", headers=endpoint.credentials())
     except (httpx2.TimeoutException, TimeoutError):
         raise _failed("timeout", endpoint, f"did not answer within {wait_s:g} s; is the network up?") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
@@ -115,7 +115,7 @@ def _read(endpoint: Endpoint, answer: "Response") -> tuple[Listed, ...]:
         said = None
     is_page = "html" in answer.headers.get("content-type", "")
     if not is_page and (answer.status_code in (401, 403) or _says_bad_key(said)):
-        if not endpoint.key and (endpoint.served_by.needs_key or endpoint.key_variable):
+        if not endpoint.has_key and (endpoint.served_by.needs_key or endpoint.key_variable):
             raise keyless(endpoint)
         raise _failed("auth", endpoint, f"does not accept the key ({answer.status_code}); look at it once more, or make a new one there")
     if answer.is_redirect:
@@ -168,5 +168,5 @@ def _path(endpoint: Endpoint) -> str:
 
 
 def _failed(reason: str, endpoint: Endpoint, text: str) -> ProviderFailed:
-    safe = text.replace(endpoint.key, "***") if endpoint.key else text  # what a provider says may repeat it
-    return ProviderFailed(reason, f"{endpoint.served_by.title} at {endpoint.host} {safe}", is_lasting=reason != "timeout")
+    sentence = f"{endpoint.served_by.title} at {endpoint.host} {endpoint.hide(text)}"
+    return ProviderFailed(reason, sentence, is_lasting=reason != "timeout")

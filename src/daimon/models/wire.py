@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from daimon.models.bounded import answer, bound
 from daimon.models.endpoint import Endpoint
-from daimon.models.failures import moved, not_a_stream, web_page
+from daimon.models.failures import keyless, moved, not_a_stream, web_page
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -81,11 +81,13 @@ class Wire:
 
     async def _undress(self, request: "Request") -> None:
         """An address with a password in it is the owner's word too: the client has made a header of it."""
+        if self._endpoint.served_by.needs_key and not self._endpoint.has_key:
+            raise keyless(self._endpoint)  # it was taken away after the client was made
         own = {"authorization": request.headers["authorization"]} if request.url.userinfo else {}
         kept = {name: request.headers[name] for name in _KEPT[self._endpoint.served_by.shape] if name in request.headers}
         host = request.url.netloc.decode("ascii").rpartition("@")[2]
         request.headers.clear()
-        request.headers.update({"host": host, **_PLAIN, **kept, **self._endpoint.credentials, **own})
+        request.headers.update({"host": host, **_PLAIN, **kept, **self._endpoint.credentials(), **own})
 
     async def _bound(self, response: "Response") -> None:
         bound(response, partial(answer, endpoint=self._endpoint))
