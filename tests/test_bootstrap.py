@@ -60,7 +60,10 @@ BECOME_UV = """exec "$REAL_UV" "$@"
 
 APT_GET = """#!/bin/sh
 echo "$DEBIAN_FRONTEND: apt-get $*" >> "$CHECKOUT/apt.log"
-if [ "$1" = install ]; then : > "$CHECKOUT/has-pip"; fi
+case "$*" in
+    "install "*python3-pip) : > "$CHECKOUT/has-pip" ;;
+    "install "*bubblewrap) printf '#!/bin/sh\\n' > "$CHECKOUT/bin/bwrap"; /bin/chmod 755 "$CHECKOUT/bin/bwrap" ;;
+esac
 """
 
 PIP = """
@@ -146,6 +149,7 @@ def checkout(real_uv: str) -> Iterator[Checkout]:
         (path / "bin").mkdir()
         made = Checkout(path, {**environ, "PATH": str(path / "bin")})
         made.program("uv", UV + BECOME_UV)
+        made.program("bwrap", "#!/bin/sh\n")
         yield made
 
 
@@ -346,6 +350,61 @@ def test_others_are_told_the_command_that_brings_pip(checkout: Checkout) -> None
     assert (done.returncode, done.stdout) == (69, "")
     assert "    apt-get update && apt-get install -y --no-install-recommends python3-pip\n" in done.stderr
     assert checkout.logged("apt.log") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt-get is called by root only")
+def test_root_gets_bubblewrap_by_apt_get(checkout: Checkout) -> None:
+    (checkout.path / "bin" / "bwrap").unlink()
+    checkout.program("apt-get", APT_GET)
+    checkout.program("env", f'#!/bin/sh\nexec {shutil.which("env")} "$@"\n')
+    done = checkout.run("say")
+    assert done.stdout == "['say']\n"
+    assert "refuses to start" not in done.stderr
+    assert checkout.logged("apt.log")[-1] == "noninteractive: apt-get install -y --no-install-recommends bubblewrap"
+    assert len(checkout.logged("apt.log")) == 2
+
+
+def test_without_bubblewrap_and_apt_get_it_goes_on_and_says_once_what_will_not_work(checkout: Checkout) -> None:
+    (checkout.path / "bin" / "bwrap").unlink()
+    done = checkout.run("say")
+    assert (done.returncode, done.stdout) == (0, "['say']\n")
+    told = [line for line in done.stderr.splitlines() if "bubblewrap" in line]
+    assert len(told) == 1
+    assert "the box refuses to start" in told[0]
+    assert "package manager" in told[0]
+    assert checkout.run("say").stderr == ""
+
+
+def test_an_ordinary_user_without_bubblewrap_goes_on_and_is_told_the_command(checkout: Checkout) -> None:
+    (checkout.path / "bin" / "bwrap").unlink()
+    checkout.program("apt-get", APT_GET)
+    done = run_as_ordinary_user(checkout)
+    told = [line for line in done.stderr.splitlines() if "bubblewrap" in line]
+    assert len(told) == 1
+    assert "apt-get update && apt-get install -y --no-install-recommends bubblewrap" in told[0]
+    assert "installing what requirements.lock pins" in done.stderr
+    assert checkout.logged("apt.log") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt-get is called by root only")
+def test_a_failing_apt_get_stops_nothing_where_only_bubblewrap_is_missing(checkout: Checkout) -> None:
+    (checkout.path / "bin" / "bwrap").unlink()
+    checkout.program("apt-get", "#!/bin/sh\necho 'no such archive'\nexit 100\n")
+    checkout.program("env", f'#!/bin/sh\nexec {shutil.which("env")} "$@"\n')
+    done = checkout.run("say")
+    assert (done.returncode, done.stdout) == (0, "['say']\n")
+    assert "the box refuses to start" in done.stderr
+    assert "`apt-get update` failed (100): no such archive" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt-get is called by root only")
+def test_a_failing_apt_get_is_the_end_where_pip_is_missing(checkout: Checkout) -> None:
+    (checkout.path / "bin" / "uv").unlink()
+    checkout.program("apt-get", "#!/bin/sh\necho 'no such archive'\nexit 100\n")
+    checkout.program("env", f'#!/bin/sh\nexec {shutil.which("env")} "$@"\n')
+    done = checkout.run("say")
+    assert (done.returncode, done.stdout) == (69, "")
+    assert "no such archive" in done.stderr
 
 
 def test_a_checkout_that_cannot_be_written_is_named(checkout: Checkout) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -150,7 +149,7 @@ def test_the_tools_page_lists_every_field_class_and_operation() -> None:
     assert not [word for word in words if f"`{word}`" not in page]
 
 
-# -- decisions, packaging
+# -- decisions
 
 
 def test_every_decision_is_listed_numbered_and_whole() -> None:
@@ -171,14 +170,3 @@ def test_every_dependency_has_its_reason() -> None:
     reasons = "".join(text("decisions", file.name) for file in (DOCS / "decisions").glob("0*.md"))
     assert not [name for name in run if f"`{name}`" not in reasons]
     assert not [name for name in develop if f"`{name}`" not in text("decisions", "0014-development-tools.md")]
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-def test_systemd_understands_the_unit(tmp_path: Path) -> None:
-    unit = (ROOT / "packaging" / "daimon.service").read_text(encoding="utf-8").replace("%h/daimon/daimon", str(ROOT / "daimon"))
-    (file := tmp_path / "daimon.service").write_text(unit, encoding="utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "--user", "verify", "--man=no", str(file)],
-        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")

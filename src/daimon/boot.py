@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law
 from daimon.abi.codec import fingerprint
-from daimon.abi.errors import JournalFailed
+from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
@@ -50,10 +50,12 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Thinking
 from daimon.kernel.turn import Turns
+from daimon.machine import user as user
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
+from daimon.machine.privacy import close_memory
 from daimon.memory.notebook import Notebook
 from daimon.mind import REFLEX, Mind
 from daimon.policy.floor import StandingFloor
@@ -75,6 +77,17 @@ def home_at(given: Path | None) -> Home:
     return config.home_at(given)
 
 
+def become(name: str, given: Path | None) -> Home:
+    """From root to that user, for good; returns the home that is theirs. Before anything is opened. Raises Misconfigured."""
+    found = user.find(name)
+    if found is None:
+        raise Misconfigured(f"there is no user {name} on this machine; `daimon service user --name {name}` makes it")
+    user.adopt_environment(found)
+    home = config.home_at(given)
+    user.become(found, home.path)
+    return home
+
+
 def settings_of(home: Home) -> config.Settings:
     return config.load(home.config, os.environ)
 
@@ -94,6 +107,7 @@ class Daimon:
 async def running(home: Home, settings: config.Settings, port: int | None = None, ask: keeper.Ask = keeper.nobody) -> AsyncIterator[Daimon]:
     """`ask`: for the passphrase of the vault, where it needs one."""
     async with AsyncExitStack() as stack:
+        close_memory()  # before the first secret is in it
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
@@ -138,7 +152,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            return Status(*here, count, depth, journal.commits, (*warnings, *laws.warnings, *vault.warnings), balances)
+            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings())
+            return Status(*here, count, depth, journal.commits, told, balances)
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
@@ -166,7 +181,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-            yield Daimon(url, (*warnings, *laws.warnings), journal.stopped)
+            yield Daimon(url, (*warnings, *laws.warnings, *user.warnings()), journal.stopped)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)

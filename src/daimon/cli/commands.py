@@ -14,11 +14,16 @@ Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="At most 
 Step = Annotated[str, typer.Argument(metavar="TURN:STEP", help="The question, as `daimon questions` names it.", show_default=False)]
 
 
-def up(home: Home = None, port: Port = None, as_json: Json = False) -> None:
+def up(
+    home: Home = None,
+    port: Port = None,
+    user: Annotated[str | None, typer.Option("--as", metavar="USER", help="As root: become this user first.", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
     """Run the gateway until SIGTERM or Ctrl-C."""
     from daimon.cli import serve
 
-    serve.up(home, port, as_json)
+    serve.up(home, port, user, as_json)
 
 
 def chat(

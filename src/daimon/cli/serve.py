@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from daimon import boot, keeper
-from daimon.cli import hidden, screen
+from daimon.cli import hidden, screen, service_user
 from daimon.cli.failures import log_in_lines
 from daimon.config import Home
 
@@ -21,9 +21,9 @@ NO_MODEL = "model  only the small built-in one; `daimon model add` connects a be
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def up(given: Path | None, port: int | None, as_json: bool) -> None:
+def up(given: Path | None, port: int | None, user: str | None, as_json: bool) -> None:
     log_in_lines()
-    home = boot.home_at(given)
+    home = boot.home_at(given) if user is None else boot.become(user, given)
     _run(_serve(home, port, as_json, hidden.passphrase_ahead(home)))
 
 
@@ -47,6 +47,8 @@ async def _serve(home: Home, port: int | None, as_json: bool, ask: keeper.Ask) -
         sys.stderr.flush()
         for warning in daimon.warnings:
             screen.remark(warning, "yellow")
+        if sys.stderr.isatty() and boot.user.warnings():
+            screen.remark(service_user.offer())
         offering = asyncio.ensure_future(_offer(home))
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(told.wait()), daimon.failed]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
