@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from daimon import __version__, config, extension, keeper, law
+from daimon import __version__, config, extension, keeper, law, workshop
+from daimon.abi.box import Box
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
+from daimon.abi.resources import Resources
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
@@ -67,6 +69,7 @@ from daimon.tools.planning import planning_tools
 from daimon.tools.quarantine import READERS_SYSTEM, quarantine_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
+from daimon.tools.shell import shell_tools
 from daimon.tools.status import Counter, status_tools
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
@@ -123,7 +126,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.push_async_callback(notebook.close)
         mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
-        registry = _registry(settings, kit, notebook, journal, lambda: bool(mind.used - {REFLEX}))
+        sandboxes = workshop.sandboxes_of(settings, home)
+        boxes = workshop.Workshop(sandboxes, vault, clock).pool(settings.sandbox.idle_minutes * 60, settings.sandbox.most)
+        stack.push_async_callback(boxes.close)
+        served = Served(notebook, journal, boxes, lambda: bool(mind.used - {REFLEX}))
+        registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
@@ -152,7 +159,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings())
+            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings)
             return Status(*here, count, depth, journal.commits, told, balances)
 
         async def reload() -> Reloaded:
@@ -173,7 +180,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
-            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve())]
+            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve(), boxes.tend())]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
                 await server.started()
@@ -181,11 +188,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-            yield Daimon(url, (*warnings, *laws.warnings, *user.warnings()), journal.stopped)
+            yield Daimon(url, (*warnings, *sandboxes.warnings, *laws.warnings, *user.warnings()), journal.stopped)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)
-            for task in work[:2]:
+            for task in work[:3]:
                 task.cancel()
 
 
@@ -193,21 +200,34 @@ class Stored(Timers, Counter, Protocol):
     """The journal, as tools see it."""
 
 
-def _registry(settings: config.Settings, kit: extension.Kit, notes: Notes, stored: Stored, can_read: Callable[[], bool]) -> Registry:
-    own = (*clock_tools(str(config.zone(settings))), *notes_tools(notes), *reminder_tools(stored), *people_tools(), *status_tools(stored))
-    examining = () if settings.context.hold == "never" else quarantine_tools(can_read)
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Whoever serves the calls of Daimon's own tools."""
+
+    notes: Notes
+    stored: Stored
+    boxes: Resources[Box]
+    can_read: Callable[[], bool]
+
+
+def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
+    kept = (*notes_tools(served.notes), *reminder_tools(served.stored), *status_tools(served.stored))
+    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *kept)
+    examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
+    running = shell_tools(served.boxes, sandboxes.places()) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
     known: set[str] = set()
-    planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in kit.tools) else ()
-    registry = Registry((*own, *examining, *planning, *kit.tools))
+    planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in (*running, *kit.tools)) else ()
+    registry = Registry((*own, *examining, *planning, *running, *kit.tools))
     known.update(manifest.name for manifest in registry.manifests())
     return registry
 
 
-def manifests(settings: config.Settings) -> tuple[Manifest, ...]:
+def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    return _registry(settings, extension.load(settings.extensions), nobody, nobody, bool).manifests()
+    served = Served(nobody, nobody, nobody, bool)
+    return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 
 def _system(settings: config.Settings) -> str:

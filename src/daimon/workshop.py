@@ -28,9 +28,10 @@ from daimon.sandbox import role_files
 from daimon.sandbox.box import RunningBox, start
 from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
-from daimon.sandbox.plan import Wanted
+from daimon.sandbox.plan import Wanted, has_bwrap
 from daimon.sandbox.pool import Pool
 
+NO_BWRAP = "bwrap is not installed, so agents cannot run commands; install the package `bubblewrap` and start again"
 _A_DAY_S = 86_400.0
 LOSSES = "what ran in the box, and what lay in its /tmp and home, is gone; the workspace is as it was left"
 
@@ -46,6 +47,12 @@ class Sandboxes:
     of_agents: Mapping[AgentId, str]
     """Roles by agent, where it has one of its own."""
     default: str
+    can_be_made: bool
+    """Is what every box needs there at all?"""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return () if self.can_be_made else (NO_BWRAP,)
 
     def role_of(self, agent: AgentId) -> Role:
         return role_files.read(self.of_agents.get(agent, self.default), self.roles)
@@ -60,7 +67,7 @@ def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
     box = settings.sandbox
     workspace = Path(box.workspace).expanduser() if box.workspace else home.path / "workspace"
     agents = {AgentId(name): agent.box for name, agent in settings.agents.items() if agent.box is not None}
-    return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role)
+    return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role, has_bwrap())
 
 
 @dataclass(slots=True)
@@ -101,11 +108,11 @@ class WiredBox:
         return replace(ran, attempts=self._attempts())
 
     async def close(self) -> None:
-        await self.box.close()
         if self.serving is not None:
             self.serving.cancel()
             with suppress(asyncio.CancelledError):
                 await self.serving
+        await self.box.close()
 
     def _attempts(self) -> tuple[Attempt, ...]:
         assert self.way_out is not None

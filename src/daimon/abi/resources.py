@@ -8,13 +8,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Lease(Generic[R]):
-    resource: R
+class Lease(Generic[R_co]):
+    resource: R_co
     lost: str = ""
     """What was lost since the last lease under this key; empty: nothing."""
 
@@ -30,8 +29,8 @@ class Standing:
     about: str
 
 
-class Resources(Protocol[R]):
-    def lease(self, key: str) -> AbstractAsyncContextManager[Lease[R]]:
+class Resources(Protocol[R_co]):
+    def lease(self, key: str) -> AbstractAsyncContextManager[Lease[R_co]]:
         """Raises Misconfigured when it cannot be made, ToolFailed while it dies again and again."""
         ...
 

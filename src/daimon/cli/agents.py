@@ -12,8 +12,9 @@ MOST_NAMED = 8
 
 
 def show(given: Path | None, as_json: bool) -> None:
-    settings = boot.settings_of(config.home_at(given))
-    manifests = boot.manifests(settings)
+    home = config.home_at(given)
+    settings = boot.settings_of(home)
+    manifests = boot.manifests(settings, home)
     found = law.agents_of(settings, manifests).all()
     if as_json:
         screen.emit_value({"agents": [_as_value(agent) for agent in found]})

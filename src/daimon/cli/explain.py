@@ -87,7 +87,7 @@ def supposed(given: Path | None, asked: dict[str, Any], as_json: bool) -> None:
         first = bad.errors(include_url=False)[0]
         raise BadInput(f"{first['loc'][0]}: {first['msg']}, found {first['input']!r:.80}") from None
     settings, (rules, _) = boot.settings_of(home), law.in_force(home)
-    manifests = boot.manifests(settings)
+    manifests = boot.manifests(settings, home)
     ruling = World(rules, law.agents_of(settings, manifests), manifests, datetime.now(UTC)).decide(case)
     says = {id_: rules.says(id_) for id_ in ruling.policies}
     if as_json:

@@ -56,7 +56,7 @@ def check(given: Path | None, files: list[Path], as_json: bool) -> None:
 def _strange_tools(home: config.Home, statements: "list[Statement]") -> list[str]:
     """A policy may speak of a tool that will come; one that is misspelt never counts, and a forbid then closes nothing."""
     try:
-        known = [manifest.name for manifest in boot.manifests(boot.settings_of(home))]
+        known = [manifest.name for manifest in boot.manifests(boot.settings_of(home), home)]
     except Misconfigured:
         return []
     told = []
@@ -84,7 +84,7 @@ def test(given: Path | None, as_json: bool) -> None:
 def run(home: config.Home) -> list[Outcome]:
     """Those of the package against the package's policies, the owner's against all."""
     settings = boot.settings_of(home)
-    manifests = boot.manifests(settings)
+    manifests = boot.manifests(settings, home)
     agents, now = law.agents_of(settings, manifests), datetime.now(UTC)
     shipped = World(law.rules_of({}), agents, manifests, now)
     outcomes = list(shipped.run(Source(law.SHIPPED_TESTS, law.shipped_tests())))

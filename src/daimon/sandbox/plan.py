@@ -186,8 +186,16 @@ def _scratch(limits: Limits) -> int:
     return max(64, min(limits.disk_mb, limits.memory_mb) // 2) * MIB
 
 
+def has_bwrap() -> bool:
+    return _found_bwrap() is not None
+
+
+def _found_bwrap() -> str | None:
+    return shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin") or shutil.which("bwrap")
+
+
 def _bwrap() -> str:
-    found = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin") or shutil.which("bwrap")
+    found = _found_bwrap()
     if found is None:
         raise Misconfigured("bwrap is not installed, and nothing runs without it; install the package `bubblewrap`")
     if os.stat(found).st_mode & stat.S_ISUID:
