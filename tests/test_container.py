@@ -107,7 +107,7 @@ def test_the_image_runs_the_gateway_as_an_ordinary_user_and_keeps_state_in_a_vol
     assert last("ENTRYPOINT").words() == ["./daimon", "up"]
     made = next(step.rest for step in stages()[-1] if "useradd" in step.rest)
     assert f"--home-dir {HOME} --shell /usr/sbin/nologin daimon" in made
-    assert "--uid 7310" in made
+    assert "--uid 731" in made
 
 
 # -- what its steps do

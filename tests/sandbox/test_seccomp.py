@@ -251,6 +251,10 @@ def test_without_its_rule_a_check_is_seen_to_be_gone() -> None:
     assert broken.asked("clone", 0x1000_0000) == ALLOW
 
 
+def test_a_filter_is_a_short_program() -> None:
+    assert max(len(instructions(asked.program)) for asked in filters()) <= 256
+
+
 def test_the_machine_is_this_one_unless_said() -> None:
     if os.uname().machine not in MACHINES:
         pytest.skip(f"no filter for {os.uname().machine}")
