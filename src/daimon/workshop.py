@@ -141,6 +141,7 @@ class Workshop:
     sandboxes: Sandboxes
     secrets: Secrets
     clock: Clock
+    resolver: SystemResolver = field(default_factory=SystemResolver)
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
@@ -156,7 +157,7 @@ class Workshop:
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
-        way_out = Egress(resolver=SystemResolver(), local=self.sandboxes.local, clock=self.clock)
+        way_out = Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
         authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
         if box.listener is None:

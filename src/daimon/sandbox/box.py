@@ -100,7 +100,7 @@ class RunningBox:
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
-            self._control.send(holder.BEGIN)
+            self._begin()
             self._send(number, command, out, err)
             try:
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), command.timeout_s)
@@ -254,6 +254,13 @@ class RunningBox:
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
+
+    def _begin(self) -> None:
+        try:
+            self._control.send(holder.BEGIN)
+        except OSError as error:
+            self._die(f"its holder does not listen: {error.strerror}")
+            raise Lost(f"the box is gone: {self._why_dead}") from None
 
     def _order(self, **order: object) -> None:
         with contextlib.suppress(OSError):
