@@ -146,6 +146,9 @@ class Workshop:
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
 
+    def close(self) -> None:
+        self.resolver.close()
+
     async def make(self, key: str) -> WiredBox:
         """The key begins with the agent's name and a colon."""
         agent = AgentId(key.partition(":")[0])
