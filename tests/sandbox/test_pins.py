@@ -85,7 +85,8 @@ async def test_what_appears_is_set_aside_and_said(pinned: RunningBox, repository
 async def test_setting_aside_twice_keeps_both(pinned: RunningBox, repository: Path) -> None:
     for text in ("first", "second"):
         assert (await sh(pinned, f"echo {text} > .mcp.json")).set_aside
-    assert {path.read_text().strip() for path in repository.glob("mcp.json.set-aside-*")} == {"first", "second"}
+    texts = {(repository / f"mcp.json.set-aside-{n}").read_text() for n in (1, 2)}
+    assert texts == {"first\n", "second\n"}
 
 
 async def test_ordinary_files_are_left_alone(pinned: RunningBox) -> None:
@@ -119,7 +120,7 @@ async def test_a_new_repository_is_left_alone_until_something_in_it_would_run(tm
         "rm -r .git/hooks && ln -s ../evil .git/hooks",
     ],
 )
-async def test_a_new_repository_with_a_way_to_a_program_is_set_aside(tmp_path: Path, line: str) -> None:
+def test_a_new_repository_with_a_way_to_a_program_is_set_aside(tmp_path: Path, line: str) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path / "work")], check=True)
     (tmp_path / "work" / ".git").rename(tmp_path / "held")
     pins = Pins(str(tmp_path / "work"))

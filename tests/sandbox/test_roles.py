@@ -1,7 +1,7 @@
 """What a role may do, in real boxes; and the files that roles are written in."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -113,13 +113,20 @@ async def test_a_role_runs_programs_of_the_workspace_that_it_names(tmp_path: Pat
         assert await refused(box, "other/bad")
 
 
-@needs_bwrap
-async def test_a_role_reads_what_it_names_outside_and_cannot_change_it(tmp_path: Path) -> None:
-    with TemporaryDirectory(dir="/var/tmp", prefix="daimon-box-") as name:  # /tmp in a box is the box's own
+@contextmanager
+def outside_tmp(*places: str) -> Iterator[str]:
+    """/tmp in a box is the box's own."""
+    with TemporaryDirectory(dir="/var/tmp", prefix="daimon-box-") as name:
         Path(name).chmod(0o755)
-        for place in ("named", "other"):
+        for place in places:
             Path(name, place).mkdir()
             Path(name, place, "data").write_text("outside\n")
+        yield name
+
+
+@needs_bwrap
+async def test_a_role_reads_what_it_names_outside_and_cannot_change_it(tmp_path: Path) -> None:
+    with outside_tmp("named", "other") as name:
         async with opened(Role(name="reader", read=(".", f"{name}/named"), write=(".",)), tmp_path) as box:
             assert await said(box, f"cat {name}/named/data") == "outside"
             assert (await sh(box, f"echo x > {name}/named/data")).code != 0

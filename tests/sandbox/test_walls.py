@@ -27,7 +27,7 @@ async def box(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running
 
 async def test_no_process_of_the_host_is_seen(box: RunningBox) -> None:
     seen = set((await said(box, "cat /proc/[0-9]*/comm | sort -u")).split())
-    assert seen <= {"python3", "sh", "cat", "sort", Path(os.path.realpath("/proc/self/exe")).name, "bwrap", "python"}
+    assert {name for name in seen if not name.startswith("python")} <= {"sh", "cat", "sort"}
     assert int(await said(box, "ls /proc | grep -c '^[0-9]'")) < 6
 
 
@@ -79,9 +79,14 @@ async def test_process_one_cannot_be_looked_into(box: RunningBox, name: str) -> 
 
 @pytest.mark.parametrize("path", ["kernel/core_pattern", "vm/drop_caches", "kernel/hostname", "user/max_user_namespaces"])
 async def test_settings_of_the_kernel_cannot_be_written(box: RunningBox, path: str) -> None:
-    before = Path("/proc/sys", path).read_text() if os.access(f"/proc/sys/{path}", os.R_OK) else ""
+    before = setting(path)
     assert (await sh(box, f"echo 1 > /proc/sys/{path}")).code != 0
-    assert not before or Path("/proc/sys", path).read_text() == before
+    assert setting(path) == before
+
+
+def setting(path: str) -> str:
+    place = Path("/proc/sys", path)
+    return place.read_text() if os.access(place, os.R_OK) else ""
 
 
 async def test_bits_that_give_another_user_are_refused(box: RunningBox) -> None:
