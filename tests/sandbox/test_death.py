@@ -23,7 +23,7 @@ pytestmark = needs_bwrap
 async def below(pid: int, number: int) -> set[int]:
     """Processes below one, as soon as there are enough."""
     async with asyncio.timeout(DEADLINE_S):
-        while len(found := box_processes(pid) - {pid}) < number:
+        while len(found := box_processes(pid) - {pid}) < number:  # noqa: ASYNC110 - they are other people's children
             await asyncio.sleep(0.005)
     return found
 
@@ -77,15 +77,18 @@ async def test_when_a_part_of_a_box_is_killed_whoever_waits_hears_that_it_is_los
 
 
 async def test_a_closed_box_leaves_nothing(tmp_path: Path) -> None:
-    mounts, descriptors = Path("/proc/self/mounts").read_text(), os.listdir("/proc/self/fd")
+    before = held()
     async with opened(WORKER, tmp_path) as box:
         await sh(box, "setsid sleep 1000 > /dev/null 2>&1 &")
         parts = await below(os.getpid(), 4)
         await box.close()
         await all_gone(parts)
-    assert Path("/proc/self/mounts").read_text() == mounts
-    assert sorted(os.listdir("/proc/self/fd")) == sorted(descriptors)
+    assert held() == before
     assert not own_groups(parts)
+
+
+def held() -> tuple[str, list[str]]:
+    return Path("/proc/self/mounts").read_text(), sorted(os.listdir("/proc/self/fd"))
 
 
 def own_groups(pids: set[int]) -> list[str]:
