@@ -55,6 +55,11 @@ class Egress:
         """For the box's trust store."""
         return self._authority.pem
 
+    @property
+    def connections(self) -> int:
+        """How many there are now."""
+        return len(self._live)
+
     async def serve(self, listener: socket.socket) -> None:
         """Until cancelled. Closes the listener, and everything that came through it."""
         async with asyncio.TaskGroup() as group:

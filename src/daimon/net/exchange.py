@@ -162,14 +162,19 @@ class Exchange:
 
     async def _answered(self, line: Line, answer: Answer, request: Request, keyring: Keyring) -> bool:
         try:
-            body = framing.of_answer(answer, request.method)
-            if not keyring.is_empty:
-                forward.check_uncovered(answer)
-            is_chunked = forward.is_chunked(answer, body, request.minor)
-            is_last = forward.is_last_of_box(request, body)
-            shown = keyring.blank(forward.incoming(answer, body, is_chunked, is_last))
+            return await self._shown(line, answer, request, keyring)
         except Malformed as fault:
             raise Refusal(502, f"the answer of {line.site} is not good: {fault}") from fault
+        except TimeoutError as error:
+            raise Refusal(504, f"the answer of {line.site} does not come to its end, or the box does not take it") from error
+
+    async def _shown(self, line: Line, answer: Answer, request: Request, keyring: Keyring) -> bool:
+        body = framing.of_answer(answer, request.method)
+        if not keyring.is_empty:
+            forward.check_uncovered(answer)
+        is_chunked = forward.is_chunked(answer, body, request.minor)
+        is_last = forward.is_last_of_box(request, body)
+        shown = keyring.blank(forward.incoming(answer, body, is_chunked, is_last))
         self._near.is_answered = True
         await self._near.stream.write(shown.head())
         chunks = is_chunked and isinstance(body, Chunked)
