@@ -10,6 +10,7 @@ dead: whoever waits for a command gets `Lost`.
 
 import asyncio
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -295,7 +296,7 @@ async def start(wanted: Wanted) -> RunningBox:
     spec, program = spec_of(wanted), seccomp.program(wanted.role.profile)
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    last_words = _memory(b"")
+    last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", "-c", HOLD, str(theirs.fileno())),
         pass_fds=[theirs.fileno()],
@@ -328,11 +329,12 @@ def _why(failure: Exception, last_words: int) -> str:
 
 
 def _memory(data: bytes) -> int:
-    """A file that is nowhere, ready to be read from its start."""
-    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC)
+    """A file that is nowhere, ready to be read from its start. Nobody can write to it: what a box stores there no limit would see."""
+    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(data)
     os.lseek(descriptor, 0, os.SEEK_SET)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
     return descriptor
 
 
