@@ -5,6 +5,7 @@ kept connection nor a redirect is a way round a rule. Invariant: every head that
 """
 
 import asyncio
+import contextlib
 import re
 import ssl
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class Connection:
         visit = self._visit
         if visit is not None and not visit.is_over and visit.site.host and visit.method:
             is_inside = self._opened is not None and visit.method == "CONNECT"
-            return self._parts.rules.may_stay(visit.site, "" if is_inside else visit.method, visit.path)
+            return self._parts.rules.may_stay(visit.site, "" if is_inside else visit.method, visit.path.partition("?")[0])
         return self._site is None or self._parts.rules.may_stay(self._site, "", "")
 
     def cut(self) -> None:
@@ -88,18 +89,21 @@ class Connection:
         self._stream.abort()
 
     async def _serve(self) -> None:
-        while await self._begins():
-            assert self._near is not None
-            self._visit = self._parts.log.begin(self._parts.rules.label)
-            async with asyncio.timeout(self._parts.bounds.head_s):
-                raw = await self._near.source.head(self._parts.bounds.head_bytes)
-            request = read_request(raw or b"", self._parts.bounds.headers)
-            if request.method == "CONNECT" and self._opened is None:
-                if not await self._connect(request):
-                    return
-            elif not await self._forward(request):
-                await self._near.stream.end()
-                return
+        while await self._begins() and await self._one():
+            pass
+        self._far.leave()
+        if self._near is not None:
+            await _linger(self._near.stream)
+
+    async def _one(self) -> bool:
+        """May another request follow?"""
+        assert self._near is not None
+        self._visit = self._parts.log.begin(self._parts.rules.label)
+        async with asyncio.timeout(self._parts.bounds.head_s):
+            raw = await self._near.source.head(self._parts.bounds.head_bytes)
+        request = read_request(raw or b"", self._parts.bounds.headers)
+        is_tunnel = request.method == "CONNECT" and self._opened is None
+        return await (self._connect(request) if is_tunnel else self._forward(request))
 
     async def _begins(self) -> bool:
         assert self._near is not None
@@ -118,8 +122,8 @@ class Connection:
         path = self._parts.rules.check_request(where, request.method, path)
         is_tls = self._opened is not None
         request = Request(request.method, path + mark + query, request.minor, request.headers)
-        exchange = Exchange(self._near, self._far, self._visit, self._parts.bounds)
-        return await exchange.run(request, where, is_tls, self._parts.rules.keyring(where, is_tls))
+        keyring = self._parts.rules.keyring(where, is_tls)
+        return await Exchange(self._near, self._far, self._visit, keyring, self._parts.bounds).run(request, where, is_tls)
 
     def _meant(self, request: Request) -> tuple[Site, str]:
         """The site and what is asked of it. Raises Malformed, and Refusal where Host says something else."""
@@ -168,6 +172,8 @@ class Connection:
             raise Refusal(403, str(fault)) from fault
         except OSError:
             self._stream.abort()  # a side that broke off, or fell silent: no more can be said of it from outside
+        else:
+            self._far.leave()
         self._end("passed", "")
 
     async def _open(self, where: Site) -> bool:
@@ -200,22 +206,23 @@ class Connection:
             return
         try:
             await self._near.stream.write(refusal.answer())
-            await self._linger(self._near.stream)
+            await _linger(self._near.stream)
         except OSError:
             self._stream.abort()
-
-    @staticmethod
-    async def _linger(stream: Stream) -> None:
-        """A box that is still sending would lose the answer if the connection were closed under it."""
-        await stream.end()
-        start = stream.received
-        async with asyncio.timeout(_LINGER_S):
-            while stream.received - start < _LINGER_BYTES and await stream.read():
-                pass
 
     def _end(self, outcome: Outcome, reason: str) -> None:
         if self._visit is not None:
             self._visit.finish(outcome, reason)
+
+
+async def _linger(stream: Stream) -> None:
+    """A box that is still sending would lose the answer if the connection were closed under it."""
+    await stream.end()
+    start = stream.received
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            while stream.received - start < _LINGER_BYTES and await stream.read():
+                pass
 
 
 def _check_host(request: Request, where: Site, usual: int) -> None:

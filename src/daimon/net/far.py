@@ -46,6 +46,12 @@ class Far:
         self._line = Line(site, is_tls, stream, Source(stream))
         return self._line
 
+    def leave(self) -> None:
+        """All was said: what is still on its way to the site goes out."""
+        if self._line is not None:
+            self._line.stream.close()
+            self._line = None
+
     def drop(self) -> None:
         if self._line is not None:
             self._line.stream.abort()
