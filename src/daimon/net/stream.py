@@ -49,6 +49,8 @@ class Plain:
         self._reader = reader
         self._writer = writer
         self._idle_s = idle_s
+        # A head and its body are two writes; without this the second waits for a word about the first.
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent = 0
         self.received = 0
 
