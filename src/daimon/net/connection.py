@@ -6,12 +6,11 @@ kept connection nor a redirect is a way round a rule. Invariant: every head that
 
 import asyncio
 import contextlib
-import re
 import ssl
 from dataclasses import dataclass
 
 from daimon.abi.label import Label
-from daimon.net import hello, site, tunnel
+from daimon.net import hello, tunnel
 from daimon.net.authority import Authority
 from daimon.net.bounds import Bounds
 from daimon.net.dial import Dialler
@@ -23,10 +22,10 @@ from daimon.net.refusal import Malformed, Outcome, Refusal
 from daimon.net.rules import Rules
 from daimon.net.site import Site
 from daimon.net.stream import Source, Stream
+from daimon.net.target import meant, meant_by_connect
 from daimon.net.tls import Sealed
 from daimon.net.visit import Log, Visit
 
-_ABSOLUTE = re.compile(r"(?i:http)://([^/?#]+)([/?][^#]*)?")
 _LINGER_S = 2.0
 _LINGER_BYTES = 256 * 1024
 CUT = "cut, because the command that had opened this was over"
@@ -115,7 +114,7 @@ class Connection:
     async def _forward(self, request: Request) -> bool:
         assert self._near is not None
         assert self._visit is not None
-        where, target = self._meant(request)
+        where, target = meant(request, self._opened)
         path, mark, query = target.partition("?")
         self._site = where
         self._visit.names(where, request.method, target)
@@ -125,28 +124,11 @@ class Connection:
         keyring = self._parts.rules.keyring(where, is_tls)
         return await Exchange(self._near, self._far, self._visit, keyring, self._parts.bounds).run(request, where, is_tls)
 
-    def _meant(self, request: Request) -> tuple[Site, str]:
-        """The site and what is asked of it. Raises Malformed, and Refusal where Host says something else."""
-        if self._opened is not None:
-            if not request.target.startswith("/") or "#" in request.target:
-                raise Malformed("inside of a tunnel a request must begin with its path")
-            _check_host(request, self._opened, 443)
-            return self._opened, request.target
-        found = _ABSOLUTE.fullmatch(request.target)
-        if found is None:
-            raise Malformed("this is a proxy: it takes http://host/path, and CONNECT host:port for https")
-        where = site.parse(found[1], 80)
-        _check_host(request, where, 80)
-        target = found[2] or "/"
-        return where, target if target.startswith("/") else f"/{target}"
-
     async def _connect(self, request: Request) -> bool:
         """True: the tunnel was opened for us too, and requests follow."""
         assert self._near is not None
         assert self._visit is not None
-        where = site.parse(request.target, 0)
-        if not where.port:
-            raise Malformed("CONNECT must name a port")
+        where = meant_by_connect(request)
         self._site = where
         self._visit.names(where, "CONNECT", "")
         self._parts.rules.check_site(where)
@@ -223,9 +205,3 @@ async def _linger(stream: Stream) -> None:
         async with asyncio.timeout(_LINGER_S):
             while stream.received - start < _LINGER_BYTES and await stream.read():
                 pass
-
-
-def _check_host(request: Request, where: Site, usual: int) -> None:
-    stated = request.headers.one(b"host")
-    if stated is not None and site.parse(stated.decode("latin-1"), usual) != where:
-        raise Refusal(421, f"the Host header names another site than {where.host}, which this connection is for")

@@ -105,7 +105,11 @@ class Dialler:
         return connection
 
     async def _streamed(self, connection: socket.socket) -> Plain:
-        reader, writer = await asyncio.open_connection(sock=connection)
+        try:
+            reader, writer = await asyncio.open_connection(sock=connection)
+        except BaseException:
+            connection.close()
+            raise
         return Plain(reader, writer, self._bounds.idle_s)
 
 

@@ -43,9 +43,9 @@ class _Home:
     secret: Armed
 
     def covers(self, site: Site, is_tls: bool) -> bool:
-        """Without a port it is for TLS on the usual one; a secret goes out in the clear only where its port was named."""
-        port_fits = site.port == self.port if self.port is not None else is_tls and site.port == _TLS
-        return port_fits and self.pattern.covers(site.host)
+        """A secret goes out in the clear only where the owner named its port, and that is not the one of TLS."""
+        port = self.port or _TLS
+        return site.port == port and (is_tls or port != _TLS) and self.pattern.covers(site.host)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
