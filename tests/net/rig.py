@@ -1,6 +1,7 @@
 """A proxy on loopback with servers behind it and raw clients in front of it."""
 
 import asyncio
+import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,6 +25,17 @@ CERTIFICATES = Certificates()
 """Making keys takes longer than most tests."""
 HOSTS = ("secure.test", "api.test", "other.test", "evil.test")
 SERVING = CERTIFICATES.serving(*HOSTS)
+
+
+class Mistakes(logging.Handler):
+    """What the proxy says of itself. A test in which it says anything has failed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
 
 
 class Names:
@@ -81,6 +93,7 @@ class Rig:
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEADLINE_S)
         assert head.startswith(b"HTTP/1.1 200 "), head
         context = trusted or ssl.create_default_context(cadata=self.egress.authority_pem.decode())
+        context.verify_flags |= ssl.VERIFY_X509_STRICT  # as later Pythons do by themselves
         await asyncio.wait_for(writer.start_tls(context, server_hostname=name or host), DEADLINE_S)
         return reader, writer
 
@@ -122,6 +135,9 @@ async def rigged(
             bounds=bounds or Bounds(),
             context=CERTIFICATES.trusting(),
         )
+        mistakes, log = Mistakes(), logging.getLogger("daimon.net")
+        log.addHandler(mistakes)
+        stack.callback(log.removeHandler, mistakes)
         serving = asyncio.create_task(egress.serve(listener))
         rig = Rig(egress, listener.getsockname()[1], plain, secure, serving, names)
         try:
@@ -132,11 +148,12 @@ async def rigged(
             assert not serving.done(), "the way out ended by itself"
             serving.cancel()
             await asyncio.wait([serving])
+            assert mistakes.said == []
 
 
 async def until(claim, what: str) -> None:
     """Lets others run until the claim holds."""
     async with asyncio.timeout(DEADLINE_S):
-        while not claim():
+        while not claim():  # noqa: ASYNC110 - what is waited for happens in another part, which tells nobody
             await asyncio.sleep(0.001)
     assert claim(), what

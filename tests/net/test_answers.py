@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
-from tests.net.rig import DEADLINE_S, Rig, drained, rigged, until
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.net.rig import DEADLINE_S, VALUE, Rig, drained, key, rigged, until
 
 from daimon.net.bounds import Bounds
 
@@ -150,3 +152,23 @@ async def test_events_are_not_held_up(rig: Rig) -> None:
                 heard[number].set()
             await until(lambda: not other.egress.connections, "it ends")
     server.close()
+
+
+WORDS = [b"HTTP/1.1 ", b"HTTP/1.0 ", b"200 OK", b"204", b"304", b"100 Continue", b"Connection: close", b"Transfer-Encoding: chunked"]
+FRAMES = [b"Content-Length: 5", b"Content-Length: 0", b"5\r\nhello\r\n", b"0\r\n\r\n", b"hello"]
+PIECES = st.sampled_from([*WORDS, *FRAMES, b"\r\n", b"\r\n\r\n", b"\n", b"\0", b" "])
+ANSWERS = st.one_of(st.binary(max_size=200), st.lists(st.one_of(PIECES, st.binary(max_size=4)), max_size=25).map(b"".join))
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(ANSWERS, st.sampled_from([b"", VALUE, VALUE[:20]]))
+def test_an_arbitrary_answer_never_stops_the_proxy_or_shows_a_secret(answer: bytes, echo: bytes) -> None:
+    async def play() -> None:
+        async with rigged(Bounds(head_s=2, idle_s=2)) as rig:
+            rig.plain.answers["/x"] = answer + echo
+            with rig.open("open.test", secrets=[key("open.test:80")]):
+                said = await rig.said(GET + NEXT)
+                assert VALUE not in said
+                assert (await rig.said(NEXT)).endswith(b"xxxx")
+
+    asyncio.run(play())

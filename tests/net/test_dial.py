@@ -5,9 +5,11 @@ import socket
 from collections.abc import Sequence
 
 import pytest
-from tests.net.rig import Names, Rig, rigged
+from tests.net.rig import Names, Rig, drained, rigged, until
 
+from daimon.abi.errors import Misconfigured
 from daimon.net.bounds import Bounds
+from daimon.net.dial import Dialler
 from daimon.net.refusal import Refusal
 from daimon.net.resolve import SystemResolver
 from daimon.net.rest import Rest
@@ -117,3 +119,31 @@ async def test_the_systems_resolver_knows_this_machine_and_bounds_its_threads() 
     found = await asyncio.wait_for(asyncio.gather(*(resolver.resolve("localhost") for _ in range(20))), 20)
     assert all(set(addresses) <= {"127.0.0.1", "::1"} and addresses for addresses in found)
     resolver.close()
+
+
+async def test_a_site_on_ipv6_is_reached(rig: Rig) -> None:
+    try:
+        server = await asyncio.start_server(rig.plain._connected, "::1", 0)
+    except OSError as error:
+        pytest.skip(f"no IPv6 on loopback: {error}")
+    async with rigged(local={"six.test": ("::1", server.sockets[0].getsockname()[1])}) as other:
+        with other.open("six.test"):
+            assert (await other.said(get("six.test"))).startswith(b"HTTP/1.1 200 ")
+    server.close()
+
+
+def test_a_name_is_mapped_to_an_address_and_nothing_else() -> None:
+    with pytest.raises(Misconfigured, match=r"nas.lan must be mapped to an address"):
+        Dialler(Names(), {"nas.lan": ("router.lan", 80)}, ManualClock(), Bounds(), None)
+
+
+async def test_when_the_way_out_is_closed_all_connections_end(rig: Rig) -> None:
+    with rig.open("open.test"):
+        reader, writer = await rig.connected()
+        writer.write(get("open.test").replace(b"/echo", b"/hang"))
+        await until(lambda: bool(rig.plain.got), "it arrives")
+        async with rigged() as other:
+            idle, _ = await other.connected()
+            await until(lambda: other.egress.connections == 1, "it is there")
+        assert await drained(idle) == b""
+    assert await drained(reader) == b""

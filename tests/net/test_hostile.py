@@ -210,8 +210,10 @@ async def test_attempts_are_bounded_and_the_missing_are_counted() -> None:
         assert rig.egress.taken() == ()
 
 
-PIECES = st.sampled_from([b"GET ", b"POST ", b"CONNECT ", b"http://open.test/", b"http://evil.test/", b" HTTP/1.1", b"\r\n", b"\n", b"\r", b"\0", b"Host: open.test",
-    b"Content-Length: 5", b"Transfer-Encoding: chunked", b"Connection: close", b": ", b" ", b"5\r\nhello\r\n", b"0\r\n\r\n", b"hello", b"open.test:80", b"\x16\x03\x01\x00\x05\x01", b";", b"\t"])  # fmt: skip
+WORDS = [b"GET ", b"POST ", b"CONNECT ", b"http://open.test/", b"http://evil.test/", b"open.test:80", b" HTTP/1.1", b"Host: open.test"]
+FRAMES = [b"Content-Length: 5", b"Transfer-Encoding: chunked", b"Connection: close", b"5\r\nhello\r\n", b"0\r\n\r\n", b"hello"]
+MARKS = [b"\r\n", b"\r\n\r\n", b"\n", b"\r", b"\0", b": ", b" ", b";", b"\t", b"\x16\x03\x01\x00\x05\x01"]
+PIECES = st.sampled_from(WORDS + FRAMES + MARKS)
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
