@@ -70,6 +70,18 @@ def test_without_keys_of_before_nothing_is_made(home: Home) -> None:
     assert list(home.path.iterdir()) == []
 
 
+def test_who_has_no_secrets_loads_no_cipher(home: Home) -> None:
+    code = """
+import sys
+from pathlib import Path
+from daimon import keeper
+from daimon.machine.home import Home
+assert keeper.opened(Home(Path(sys.argv[1])), {}).known() == ()
+assert "cryptography" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code, str(home.path)], check=True, timeout=DEADLINE_S)
+
+
 def test_keys_that_are_put_there_again_replace_those_in_the_vault(home: Home) -> None:
     keys(home, f'[keys]\nanthropic = "{KEY}"\n')
     opened(home)

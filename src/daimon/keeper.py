@@ -22,7 +22,8 @@ from daimon.vault.passphrase import Passphrase
 from daimon.vault.scope import host_of
 from daimon.vault.sealed_file import SealedFile
 from daimon.vault.secret import name_for, usable
-from daimon.vault.source import CREDENTIALS_VARIABLE, NAMES, PASSPHRASE_VARIABLE, Source, Sources
+from daimon.vault.source import CREDENTIALS_VARIABLE, NAMES, Source, Sources
+from daimon.vault.source import PASSPHRASE_VARIABLE as PASSPHRASE_VARIABLE
 from daimon.vault.store import Entry as Entry
 from daimon.vault.store import Scope as Scope
 from daimon.vault.store import Vault as Vault
@@ -32,7 +33,6 @@ from daimon.vault.uses import Uses
 
 FROM_ENVIRONMENT = "env:"
 LONGEST_KEY = 8_192
-SOURCES = NAMES
 Ask = Callable[[], str | None]
 """For a passphrase. None: nobody can be asked."""
 _LOG = logging.getLogger(__name__)

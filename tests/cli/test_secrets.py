@@ -118,8 +118,8 @@ def test_sealed_with_a_passphrase_it_is_asked_for_and_a_wrong_one_changes_nothin
     assert "the passphrase does not open" in daimon.run("secrets", "list").err
     daimon.environment["DAIMON_VAULT_PASSPHRASE"] = PHRASE
     assert json.loads(daimon.run("secrets", "seal", "--with", "file", "--json").out) == {"source": "file"}
-    del daimon.environment["DAIMON_VAULT_PASSPHRASE"]
-    assert daimon.run("secrets", "list").code == 0
+    assert daimon.run("secrets", "seal", "--with", "passphrase").code == 0
+    assert json.loads(daimon.run("secrets", "list", "--json").out)["source"] == "passphrase"
 
 
 def test_at_a_terminal_values_and_passphrases_are_typed_unseen(daimon: Daimon) -> None:
