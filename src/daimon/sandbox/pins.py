@@ -19,7 +19,7 @@ PINS = (
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin"),
     *(".ssh", ".gitconfig", ".config", ".local", ".npmrc", ".pypirc", ".netrc", ".pam_environment", ".xprofile", ".vimrc", ".exrc"),
 )
-"""Below the workspace. One that ends in a slash only stays where it is."""
+"""Below the workspace. One that ends in a slash only stays where it is, if it is a directory: a file of that name points somewhere."""
 ASIDE = ".set-aside"
 HARMLESS = {
     "core": {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks"},

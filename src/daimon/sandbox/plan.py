@@ -182,7 +182,8 @@ def _python() -> str:
 
 
 def _scratch(limits: Limits) -> int:
-    return max(64, min(limits.disk_mb, limits.memory_mb) // 2) * MIB
+    """Of each: there are three, and together they leave memory for what runs, if only to clean them up."""
+    return min(limits.disk_mb, limits.memory_mb) * MIB // 4
 
 
 def has_bwrap() -> bool:

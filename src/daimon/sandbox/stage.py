@@ -87,7 +87,8 @@ def _pin(top: int, pin: str) -> None:
         return  # not there, or not to be had without following a link: the sweep after each command looks at those
     try:
         tree = mounts.clone_of(place)
-        mounts.change(tree, mounts.HARMLESS | (0 if pin.endswith("/") else mounts.READ_ONLY))
+        may_change = pin.endswith("/") and _is_directory(place)
+        mounts.change(tree, mounts.HARMLESS | (0 if may_change else mounts.READ_ONLY))
         mounts.attach_at(tree, place)
     finally:
         os.close(place)
