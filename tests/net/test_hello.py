@@ -127,3 +127,8 @@ def test_arbitrary_bytes_are_refused_or_waited_for(data: bytes, is_framed: bool)
     except Malformed:
         return
     assert out == b""
+
+
+def test_what_came_behind_a_hello_is_not_lost() -> None:
+    said, watch = hello(), Watch("a.test", False)
+    assert watch.feed(said + b"\x14\x03\x03\0") + watch.rest() == said + b"\x14\x03\x03\0"

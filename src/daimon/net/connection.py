@@ -59,7 +59,7 @@ class Connection:
         except Malformed as fault:
             await self._refuse(Refusal(400, str(fault)))
         except OverflowError:
-            await self._refuse(Refusal(431, f"the head is longer than {self._parts.bounds.head_bytes} bytes"))
+            await self._refuse(Refusal(431, "the head is longer, or has more headers, than anybody needs"))
         except TimeoutError:
             await self._refuse(Refusal(408, "nothing came for too long"))
         except OSError as error:
@@ -160,7 +160,8 @@ class Connection:
 
     async def _open(self, where: Site) -> bool:
         self._opened = where
-        first = await self._greeted(Watch(where.host, where.is_literal))
+        watch = Watch(where.host, where.is_literal)
+        first = await self._greeted(watch) + watch.rest()
         sealed = Sealed(self._stream, self._parts.authority.context(where.host), None)
         try:
             await sealed.handshake(first, self._parts.bounds.head_s)
