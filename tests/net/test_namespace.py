@@ -55,8 +55,8 @@ async def main():
     server = await asyncio.start_server(answer, "93.184.215.14", 80)
     names = Names({"two.test": ["93.184.215.99", "93.184.215.14"], "bad.test": ["93.184.215.14", "127.0.0.1"]})
     listener = socket.create_server(("127.0.0.1", 0))
-    egress = Egress(listener, resolver=names, local={}, clock=SystemClock())
-    serving = asyncio.create_task(egress.serve())
+    egress = Egress(resolver=names, local={}, clock=SystemClock())
+    serving = asyncio.create_task(egress.serve(listener))
     with egress.open([Place("two.test"), Place("bad.test"), Place("93.184.215.14")], (), LABEL):
         for host in ("two.test", "bad.test", "93.184.215.14"):
             reader, writer = await asyncio.open_connection(*listener.getsockname())
@@ -89,10 +89,8 @@ async def test_a_program_in_another_network_reaches_open_hosts_through_the_proxy
         process = await asyncio.create_subprocess_exec(*inside, pass_fds=[theirs.fileno()], stdout=asyncio.subprocess.PIPE)
         theirs.close()
         _, (number,), _, _ = await asyncio.wait_for(asyncio.to_thread(socket.recv_fds, ours, 1, 1), 20)
-        egress = Egress(
-            socket.socket(fileno=number), resolver=Names(), local={"open.test": ("127.0.0.1", server.port)}, clock=SystemClock()
-        )
-        serving = asyncio.create_task(egress.serve())
+        egress = Egress(resolver=Names(), local={"open.test": ("127.0.0.1", server.port)}, clock=SystemClock())
+        serving = asyncio.create_task(egress.serve(socket.socket(fileno=number)))
         with egress.open([Place("open.test")], (), LABEL):
             ours.send(b"x")
             out, _ = await asyncio.wait_for(process.communicate(), 30)
