@@ -252,6 +252,19 @@ class Agent(_Branch):
     description: str = ""
 
 
+def _pattern(words: str) -> str:
+    if not words.strip():
+        raise ValueError("a pattern needs at least one word, such as 'terraform destroy'")
+    return words
+
+
+class Floor(_Branch):
+    """What never runs, whatever any policy says, besides what Daimon refuses by itself."""
+
+    never: Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_as_list)] = ()
+    """Commands, as words with * and ?."""
+
+
 class Settings(_Branch):
     owner: Owner = Owner()
     gateway: Gateway = Gateway()
@@ -265,6 +278,7 @@ class Settings(_Branch):
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     asking: Asking = Asking()
+    floor: Floor = Floor()
     context: Context = Context()
     extensions: tuple[str, ...] = ()
     """Python modules with a function `extend(kit)`, which may add tools, models and channels."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, grants, model, options, policy
+from daimon.cli import commands, dev, exits, failures, floor, grants, model, options, policy
 
 app = typer.Typer(
     name="daimon",
@@ -26,6 +26,7 @@ app.add_typer(dev.app, name="dev")
 app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
+app.add_typer(floor.app, name="floor")
 
 
 def _version(asked: bool) -> None:
