@@ -136,7 +136,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
-        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding)
+        dispatch = Dispatch(registry, StandingFloor(settings.floor.never), judge, LocalLimiter(clock), clock, holding)
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
         feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())

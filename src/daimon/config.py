@@ -285,6 +285,19 @@ class Network(_Branch):
     """Names with the address and port that each stands for: the only way to reach something in your own network."""
 
 
+def _pattern(words: str) -> str:
+    if not words.strip():
+        raise ValueError("a pattern needs at least one word, such as 'terraform destroy'")
+    return words
+
+
+class Floor(_Branch):
+    """What never runs, whatever any policy says, besides what Daimon refuses by itself."""
+
+    never: Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_as_list)] = ()
+    """Commands, as words with * and ?."""
+
+
 class Settings(_Branch):
     owner: Owner = Owner()
     gateway: Gateway = Gateway()
@@ -298,6 +311,7 @@ class Settings(_Branch):
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     asking: Asking = Asking()
+    floor: Floor = Floor()
     context: Context = Context()
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
