@@ -21,6 +21,7 @@ from daimon.abi.event import Event
 from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
+from daimon.abi.secret import Redactor
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
@@ -54,8 +55,10 @@ from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
+from daimon.machine.logs import cleaned_logs
 from daimon.memory.notebook import Notebook
 from daimon.mind import REFLEX, Mind
+from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.floor import StandingFloor
 from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
@@ -66,6 +69,7 @@ from daimon.tools.quarantine import READERS_SYSTEM, quarantine_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
 from daimon.tools.status import Counter, status_tools
+from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
@@ -77,6 +81,10 @@ def home_at(given: Path | None) -> Home:
 
 def settings_of(home: Home) -> config.Settings:
     return config.load(home.config, os.environ)
+
+
+def redactor_of(home: Home) -> Redactor:
+    return SecretRedactor(known=lambda: ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
+        redactor = redactor_of(home)
+        stack.enter_context(cleaned_logs(redactor))
         kit = extension.load(settings.extensions)
         clock, random = SystemClock(), SystemRandom()
         ids = SortableIds(clock, random)
@@ -110,10 +120,10 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
-        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
+        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding, redactor)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
         feed = Feed()
-        thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
+        thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
         desk = Desk(grants, config.manner(settings), outflow)
@@ -124,8 +134,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Pins(mind.pin, judge.version, fingerprint(str, system), registry.hash, mind.name)
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
-        inbox = Inbox(journal, journal, scheduler, clock, ids, settings.gateway.max_event_bytes)
-        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock)
+        inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
+        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock, redactor)
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -147,7 +157,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
-        api = Api(Parts(inbox, journal, journal, journal, journal, grants, feed, clock, ids, status, reload, accounts, mind.warm))
+        here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -209,6 +220,13 @@ async def reading(home: Home) -> AsyncIterator[ReadOnlyJournal]:
 
 
 @asynccontextmanager
+async def looking(home: Home) -> AsyncIterator[CleanedJournal]:
+    """The same, for the eyes of a person."""
+    async with reading(home) as journal:
+        yield CleanedJournal(journal, redactor_of(home))
+
+
+@asynccontextmanager
 async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
     """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
     async with AsyncExitStack() as stack:
@@ -219,7 +237,7 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         ids = SortableIds(clock, SystemRandom())
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
-        yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
+        yield Inbox(journal, _Asleep(), clock, ids, redactor_of(home), settings.gateway.max_event_bytes)
 
 
 @asynccontextmanager

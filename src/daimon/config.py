@@ -21,6 +21,7 @@ from daimon.abi.step import Hold
 from daimon.kernel.manner import Manner, quiet_hours
 from daimon.kernel.outflow import Outflow
 from daimon.machine.home import Home as Home
+from daimon.vault import shapes
 
 PREFIX = "DAIMON_"
 OURS = frozenset({"DAIMON_HOME", "DAIMON_UV", "DAIMON_CHECKOUT"})
@@ -303,6 +304,11 @@ def manner(settings: Settings) -> Manner:
 
 def outflow(settings: Settings) -> Outflow:
     return Outflow(zone(settings), {"private": settings.asking.private_characters, "other": settings.asking.other_characters})
+
+
+def without_shapes(text: str) -> str:
+    """Without what is shaped like a secret: for what a command says of its own, such as which line of the settings is wrong."""
+    return shapes.without(text)
 
 
 def _read(file: Path) -> dict[str, Any]:
