@@ -114,7 +114,7 @@ class _Layer:
         self._short = [(name, form) for name, form in named if form.enough < SURE]
         self._blocks: dict[int, list[tuple[str, Form, int]]] = {}
         for name, form in named:
-            for i in range(len(form.folded) - BLOCK + 1) if form.enough >= SURE else ():
+            for i in _offsets(form) if form.enough >= SURE else ():
                 block = int.from_bytes(form.folded[i : i + BLOCK], sys.byteorder)
                 self._blocks.setdefault(block, []).append((name, form, i))
         self._known = frozenset(self._blocks)
@@ -164,6 +164,12 @@ class _Layer:
                         spans = list(_measured(text, name, form, place, offset))
                         done.update([(id(form), place - offset)] if spans else ())
                         yield from spans
+
+
+def _offsets(form: Form) -> range:
+    """Of the blocks by which a form is found. Every run that is long enough holds the middle; if that is long enough itself, it will do."""
+    first = len(form.folded) - form.enough
+    return range(first, first + STRIDE) if form.enough - first >= SURE else range(len(form.folded) - BLOCK + 1)
 
 
 def _cut(folded: bytes, start: int) -> "array[int]":
