@@ -22,6 +22,7 @@ from daimon.abi.step import Hold
 from daimon.kernel.manner import Manner, quiet_hours
 from daimon.kernel.outflow import Outflow
 from daimon.machine.home import Home as Home
+from daimon.vault import shapes
 
 PREFIX = "DAIMON_"
 OURS = frozenset({"DAIMON_HOME", "DAIMON_UV", "DAIMON_CHECKOUT"})
@@ -357,6 +358,11 @@ def outflow(settings: Settings) -> Outflow:
 def local_hosts(settings: Settings) -> dict[str, tuple[str, int]]:
     pairs = {name.lower(): address.rpartition(":") for name, address in settings.network.local.items()}
     return {name: (host.strip("[]"), int(port)) for name, (host, _, port) in pairs.items()}
+
+
+def without_shapes(text: str) -> str:
+    """Without what is shaped like a secret: for what a command says of its own, such as which line of the settings is wrong."""
+    return shapes.without(text)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -37,3 +37,8 @@ def vault_at(
     clock = clock or ManualClock()
     file = SealedFile(home / "vault.sealed", sources, lambda: sources.usual(given), replace)
     return Vault(file, Uses(home / "vault.uses", clock), clock)
+
+
+def values(vault: Vault) -> tuple[str, ...]:
+    """All that the vault knows, without the names."""
+    return tuple(known.value for known in vault.known())

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.vault.rig import GITHUB, PHRASE, TOKEN, vault_at
+from tests.vault.rig import GITHUB, PHRASE, TOKEN, values, vault_at
 
 from daimon.abi.errors import Misconfigured
 from daimon.machine import files
@@ -20,7 +20,7 @@ OTHER = "ghp_another_value"
 
 def run(code: str, *words: str | Path, before: str = "") -> "subprocess.CompletedProcess[str]":
     """Python in a process of its own, with the vault at hand."""
-    head = "import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.machine import files\n"
+    head = "import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.machine import files\n", values
     command = [sys.executable, "-c", before + head + code, *map(str, words)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
@@ -46,9 +46,9 @@ def test_a_death_while_the_first_secret_is_added_leaves_none_or_all(tmp_path: Pa
     done = run(f"{DYING}vault.add('github', TOKEN, GITHUB)", tmp_path, str(step))
     assert done.returncode == 7, done.stderr
     vault = vault_at(tmp_path)
-    assert vault.known() == ((TOKEN,) if step == 4 else ())
+    assert values(vault) == ((TOKEN,) if step == 4 else ())
     vault.add("next", OTHER, GITHUB)
-    assert OTHER in vault_at(tmp_path).known()
+    assert OTHER in values(vault_at(tmp_path))
 
 
 @pytest.mark.parametrize(("step", "known"), [(1, (TOKEN,)), (2, (OTHER, TOKEN))])
@@ -56,7 +56,7 @@ def test_a_death_while_a_secret_is_rotated_leaves_the_old_value_or_the_new_one(t
     vault_at(tmp_path).add("github", TOKEN, GITHUB)
     done = run(f"{DYING}vault.rotate('github', {OTHER!r})", tmp_path, str(step))
     assert done.returncode == 7, done.stderr
-    assert vault_at(tmp_path).known() == known
+    assert values(vault_at(tmp_path)) == known
 
 
 @pytest.mark.parametrize("step", [1, 2])
@@ -65,7 +65,7 @@ def test_a_death_while_it_is_sealed_otherwise_leaves_it_open_to_one_of_both(tmp_
     code = "from daimon.vault.passphrase import Passphrase\nvault.seal(Passphrase(lambda: PHRASE))"
     done = run(f"{DYING}{code}", tmp_path, str(step))
     assert done.returncode == 7, done.stderr
-    assert vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE}).known() == (TOKEN,)
+    assert values(vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE})) == (TOKEN,)
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path) -> None:
     assert "cannot be written: File too large; nothing has changed" in done.stderr
     assert (tmp_path / "vault.sealed").read_bytes() == before
     assert not list(tmp_path.glob(".*"))
-    assert vault.known() == (TOKEN,)
+    assert values(vault) == (TOKEN,)
 
 
 def test_a_kill_in_the_middle_of_the_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_kill_in_the_middle_of_the_write_leaves_the_old_file(tmp_path: Path) -
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
     done = run(f"{code}vault_at(Path(sys.argv[1])).rotate('github', {OTHER!r})", tmp_path)
     assert done.returncode < 0
-    assert vault_at(tmp_path).known() == (TOKEN,)
+    assert values(vault_at(tmp_path)) == (TOKEN,)
     vault_at(tmp_path).rotate("github", OTHER)
 
 
@@ -108,13 +108,16 @@ try:
     vault.rotate('github', {OTHER!r})
 except Misconfigured as error:
     print(error)
-print(vault_at(home).known() == (TOKEN,))
+print(values(vault_at(home)) == (TOKEN,))
 vault_at(home).reveal('github', 'model:a', 'api.github.com')
 (home / 'ballast').unlink()
 vault.rotate('github', {OTHER!r})
-print(vault_at(home).known() == ({OTHER!r}, TOKEN))
+print(values(vault_at(home)) == ({OTHER!r}, TOKEN))
 """
-    (script := tmp_path / "script.py").write_text("import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n" + code)
+    (
+        (script := tmp_path / "script.py").write_text("import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n" + code),
+        values,
+    )
     (home := tmp_path / "home").mkdir()
     inside = 'mount -t tmpfs -o size=32k,mode=700 none "$1" && exec "$2" "$3" "$1"'
     command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", inside, "sh", str(home), sys.executable, str(script)]
@@ -129,7 +132,7 @@ print(vault_at(home).known() == ({OTHER!r}, TOKEN))
 
 def test_many_processes_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
     code = "for n in range(5):\n    vault_at(Path(sys.argv[1])).add(f'{sys.argv[2]}-{n}', TOKEN, GITHUB)\n"
-    head = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n"
+    head = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n", values
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     started = [subprocess.Popen([sys.executable, "-c", head + code, str(tmp_path), f"p{n}"], env=environment) for n in range(4)]
     assert [process.wait(DEADLINE_S) for process in started] == [0] * 4

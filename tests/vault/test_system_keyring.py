@@ -24,7 +24,7 @@ LOCKED = "def set_password(*words): raise RuntimeError('sesame is not the word')
 SEALING = """
 import sys
 from pathlib import Path
-from tests.vault.rig import *
+from tests.vault.rig import *, values
 from daimon.abi.errors import Misconfigured
 home = Path(sys.argv[1])
 vault = vault_at(home)
@@ -33,7 +33,7 @@ try:
     vault.seal(SystemKeyring(1.0))
 except Misconfigured as error:
     print(error)
-print(vault_at(home).source, vault_at(home).known() == (TOKEN,))
+print(vault_at(home).source, values(vault_at(home)) == (TOKEN,))
 """
 
 
@@ -54,12 +54,12 @@ def test_the_key_is_kept_by_the_keyring_and_opens_the_vault_again(tmp_path: Path
     assert run(tmp_path, KEEPS, SEALING) == ["keyring True"]
     assert not (tmp_path / "home" / "vault.key").exists()
     again = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nvault = vault_at(Path(sys.argv[1]))\n"
-    again += "vault.seal(SystemKeyring(1.0))\nprint(vault.known() == (TOKEN,))\n"
+    again += "vault.seal(SystemKeyring(1.0))\nprint(values(vault) == (TOKEN,))\n"
     assert run(tmp_path, None, again) == ["True"]
     assert (tmp_path / "kept.json").read_text().count("daimon-vault/") == 1
     (tmp_path / "kept.json").unlink()
-    lost = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.abi.errors import Misconfigured\n"
-    lost += "try:\n    vault_at(Path(sys.argv[1])).known()\nexcept Misconfigured as error:\n    print(error)\n"
+    lost = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.abi.errors import Misconfigured\n", values
+    lost += "try:\n    values(vault_at(Path(sys.argv[1])))\nexcept Misconfigured as error:\n    print(error)\n"
     assert "the keyring has no key daimon-vault" in run(tmp_path, None, lost)[0]
 
 

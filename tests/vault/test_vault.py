@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.vault.rig import GITHUB, PHRASE, TOKEN, vault_at
+from tests.vault.rig import GITHUB, PHRASE, TOKEN, values, vault_at
 
 from daimon.abi.errors import BadInput, Denied, Misconfigured, NotFound
 from daimon.abi.ids import AgentId
@@ -82,14 +82,14 @@ def test_a_value_too_short_to_have_a_stand_in_is_refused_where_it_would_need_one
 
 def test_a_rotated_secret_has_a_new_value_and_its_old_one_is_still_known(vault: Vault, tmp_path: Path) -> None:
     running = vault_at(tmp_path)
-    assert running.known() == (TOKEN,)
+    assert values(running) == (TOKEN,)
     assert running.known() is running.known()
     vault.rotate("github", "ghp_another_value")
     assert running.reveal("github", "test", "api.github.com") == "ghp_another_value"
-    assert running.known() == ("ghp_another_value", TOKEN)
+    assert values(running) == ("ghp_another_value", TOKEN)
     assert running.masked("github", f"{TOKEN} or ghp_another_value") == "*** or ***"
     vault.forget("github")
-    assert running.known() == ("ghp_another_value",)
+    assert values(running) == ("ghp_another_value",)
 
 
 def test_what_one_process_removes_another_does_not_have_any_more(vault: Vault, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_one_process_removes_another_does_not_have_any_more(vault: Vault, t
     assert running.has("github")
     vault.remove("github")
     assert not running.has("github")
-    assert running.known() == ()
+    assert values(running) == ()
     with pytest.raises(NotFound):
         vault.remove("github")
 
@@ -146,7 +146,7 @@ def test_a_changed_vault_is_refused_and_left_alone(vault: Vault, tmp_path: Path)
     bad = bytearray(file.read_bytes())
     bad[-1] ^= 1
     file.write_bytes(bad)
-    for use in (lambda: vault.known(), lambda: vault.rotate("github", TOKEN * 2), lambda: vault_at(tmp_path).add("x", TOKEN, GITHUB)):
+    for use in (lambda: values(vault), lambda: vault.rotate("github", TOKEN * 2), lambda: vault_at(tmp_path).add("x", TOKEN, GITHUB)):
         with pytest.raises(Misconfigured, match="damaged or was changed"):
             use()
     assert file.read_bytes() == bad
@@ -157,9 +157,9 @@ def test_a_changed_vault_is_refused_and_left_alone(vault: Vault, tmp_path: Path)
 def test_a_file_that_others_may_read_is_refused_until_it_is_closed(vault: Vault, tmp_path: Path, name: str, mode: int) -> None:
     (tmp_path / name).chmod(mode)
     with pytest.raises(Misconfigured, match=f"mode {mode:04o}.*chmod 600"):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
     (tmp_path / name).chmod(0o600)
-    assert vault_at(tmp_path).known() == (TOKEN,)
+    assert values(vault_at(tmp_path)) == (TOKEN,)
 
 
 def test_a_key_that_is_missing_broken_or_of_another_vault_is_told(vault: Vault, tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_a_key_that_is_missing_broken_or_of_another_vault_is_told(vault: Vault, 
     vault_at(other).add("github", TOKEN, GITHUB)
     key.write_bytes((other / "vault.key").read_bytes())
     with pytest.raises(Misconfigured, match="the key of another vault"):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
     key.write_bytes(b"short\n")
     with pytest.raises(Misconfigured, match="not the key of the vault any more"):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
     key.unlink()
     with pytest.raises(Misconfigured, match="is missing"):
         vault_at(tmp_path).add("x", TOKEN, GITHUB)
@@ -181,7 +181,7 @@ def test_a_key_that_is_missing_broken_or_of_another_vault_is_told(vault: Vault, 
 def test_a_pipe_or_a_directory_in_its_place_is_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "vault.sealed").mkdir()
     with pytest.raises(Misconfigured):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
 
 
 # -- sealing it otherwise
@@ -191,11 +191,11 @@ def test_sealed_with_a_passphrase_it_opens_with_that_one_only(vault: Vault, tmp_
     old_key = (tmp_path / "vault.key").read_bytes()
     vault.seal(Passphrase(lambda: PHRASE))
     assert vault.source == "passphrase"
-    assert vault.known() == (TOKEN,)
+    assert values(vault) == (TOKEN,)
     assert not (tmp_path / "vault.key").exists()
     before = (tmp_path / "vault.sealed").read_bytes()
     with pytest.raises(Misconfigured, match="set DAIMON_VAULT_PASSPHRASE"):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
     wrong = vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": "wrong"})
     with pytest.raises(Misconfigured, match="the passphrase does not open"):
         wrong.add("x", TOKEN, GITHUB)
@@ -207,7 +207,7 @@ def test_sealed_with_a_passphrase_it_opens_with_that_one_only(vault: Vault, tmp_
     assert asked.known() == (TOKEN,)
     (tmp_path / "vault.key").write_bytes(old_key)
     with pytest.raises(Misconfigured):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))
 
 
 def test_a_passphrase_can_be_changed_and_a_short_one_changes_nothing(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_passphrase_can_be_changed_and_a_short_one_changes_nothing(tmp_path: P
     assert vault.source == "passphrase"
     with pytest.raises(BadInput, match="12 to"):
         vault.seal(Passphrase(lambda: "short"))
-    assert vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE}).known() == (TOKEN,)
+    assert values(vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE})) == (TOKEN,)
     vault.seal(Passphrase(lambda: PHRASE[::-1]))
     vault.rotate("github", "ghp_another_value")
     assert vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE[::-1]}).has("github")
@@ -230,19 +230,19 @@ def test_a_credential_of_systemd_is_taken_without_being_asked_for(tmp_path: Path
     vault_at(home, environment).add("github", TOKEN, GITHUB)
     assert not (home / "vault.key").exists()
     assert vault_at(home, environment).source == "systemd"
-    assert vault_at(home, environment).known() == (TOKEN,)
+    assert values(vault_at(home, environment)) == (TOKEN,)
     with pytest.raises(Misconfigured, match="CREDENTIALS_DIRECTORY is not set"):
-        vault_at(home).known()
+        values(vault_at(home))
     (given / "daimon-vault").write_text("short")
     with pytest.raises(Misconfigured, match="16 to"):
-        vault_at(home, environment).known()
+        values(vault_at(home, environment))
 
 
 def test_a_running_process_goes_on_when_the_vault_is_sealed_otherwise_with_a_key_that_it_has(vault: Vault, tmp_path: Path) -> None:
     running = vault_at(tmp_path, {"DAIMON_VAULT_PASSPHRASE": PHRASE})
     assert running.source == "file"
     vault.seal(Passphrase(lambda: PHRASE))
-    assert running.known() == (TOKEN,)
+    assert values(running) == (TOKEN,)
     assert running.source == "passphrase"
 
 
@@ -251,4 +251,4 @@ def test_a_running_process_goes_on_when_the_vault_is_sealed_otherwise_with_a_key
 def test_a_file_of_another_user_is_refused(vault: Vault, tmp_path: Path, name: str) -> None:
     os.chown(tmp_path / name, 12345, -1)
     with pytest.raises(Misconfigured, match="belongs to another user"):
-        vault_at(tmp_path).known()
+        values(vault_at(tmp_path))

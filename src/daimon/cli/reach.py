@@ -59,7 +59,7 @@ async def source(home: config.Home) -> AsyncIterator[Source]:
         return
     from daimon import boot
 
-    async with boot.reading(home) as journal:
+    async with boot.looking(home) as journal:
         yield journal
 
 
