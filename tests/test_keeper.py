@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.vault.rig import values
 
 from daimon import config, keeper
 from daimon.abi.errors import BadInput, Misconfigured
@@ -86,7 +87,7 @@ def test_keys_that_are_put_there_again_replace_those_in_the_vault(home: Home) ->
     keys(home, f'[keys]\nanthropic = "{KEY}"\n')
     opened(home)
     keys(home, f'[keys]\nanthropic = "{OTHER}"\n')
-    assert opened(home).known() == (OTHER, KEY)
+    assert values(opened(home)) == (OTHER, KEY)
 
 
 @pytest.mark.parametrize(("step", "is_moved"), [(1, False), (2, False), (3, False), (4, True)])
@@ -112,7 +113,7 @@ keeper.opened(Home(Path(sys.argv[1])), {})
     done = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     assert done.returncode == (0 if is_moved else 7), done.stderr
     assert home.keys.exists() is not is_moved
-    assert set(opened(home).known()) == {KEY, OTHER}
+    assert set(values(opened(home))) == {KEY, OTHER}
     assert not home.keys.exists()
 
 
@@ -124,7 +125,7 @@ def test_keys_that_others_may_read_do_not_move_in_until_they_are_closed(home: Ho
         opened(home)
     assert not home.vault.exists()
     home.keys.chmod(0o600)
-    assert opened(home).known() == (KEY,)
+    assert values(opened(home)) == (KEY,)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_file_of_keys_that_was_a_link_is_told_to_be_there_still(home: Home, tm
     (real := tmp_path / "real.toml").touch(mode=0o600)
     real.write_text(f'[keys]\nanthropic = "{KEY}"\n')
     home.keys.symlink_to(real)
-    assert opened(home).known() == (KEY,)
+    assert values(opened(home)) == (KEY,)
     assert not home.keys.is_symlink()
     assert f"{real} still holds them in the clear" in caplog.text
 

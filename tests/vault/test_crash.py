@@ -20,7 +20,7 @@ OTHER = "ghp_another_value"
 
 def run(code: str, *words: str | Path, before: str = "") -> "subprocess.CompletedProcess[str]":
     """Python in a process of its own, with the vault at hand."""
-    head = "import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.machine import files\n", values
+    head = "import os, sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.machine import files\n"
     command = [sys.executable, "-c", before + head + code, *map(str, words)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
@@ -132,7 +132,7 @@ print(values(vault_at(home)) == ({OTHER!r}, TOKEN))
 
 def test_many_processes_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
     code = "for n in range(5):\n    vault_at(Path(sys.argv[1])).add(f'{sys.argv[2]}-{n}', TOKEN, GITHUB)\n"
-    head = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n", values
+    head = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\n"
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     started = [subprocess.Popen([sys.executable, "-c", head + code, str(tmp_path), f"p{n}"], env=environment) for n in range(4)]
     assert [process.wait(DEADLINE_S) for process in started] == [0] * 4

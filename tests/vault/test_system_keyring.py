@@ -24,7 +24,7 @@ LOCKED = "def set_password(*words): raise RuntimeError('sesame is not the word')
 SEALING = """
 import sys
 from pathlib import Path
-from tests.vault.rig import *, values
+from tests.vault.rig import *
 from daimon.abi.errors import Misconfigured
 home = Path(sys.argv[1])
 vault = vault_at(home)
@@ -58,7 +58,7 @@ def test_the_key_is_kept_by_the_keyring_and_opens_the_vault_again(tmp_path: Path
     assert run(tmp_path, None, again) == ["True"]
     assert (tmp_path / "kept.json").read_text().count("daimon-vault/") == 1
     (tmp_path / "kept.json").unlink()
-    lost = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.abi.errors import Misconfigured\n", values
+    lost = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nfrom daimon.abi.errors import Misconfigured\n"
     lost += "try:\n    values(vault_at(Path(sys.argv[1])))\nexcept Misconfigured as error:\n    print(error)\n"
     assert "the keyring has no key daimon-vault" in run(tmp_path, None, lost)[0]
 
