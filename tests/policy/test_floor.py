@@ -1,5 +1,7 @@
 """What no policy can lift."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -107,6 +109,12 @@ def test_what_the_owner_added_never_runs(command: str) -> None:
 @pytest.mark.parametrize("command", ["terraform plan", "echo terraform destroy", "kubectl delete namespace", "git stash push", "git push"])
 def test_what_the_owner_added_means_nothing_else(command: str) -> None:
     assert OWN.check(command) == ""
+
+
+def test_a_start_does_not_load_the_parser() -> None:
+    code = "import sys, daimon.policy.floor; print([name for name in sys.modules if 'tree_sitter' in name or 'policy.shell' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
 
 
 NESTED = ["$(", "`", '"$(', "(", "{ ", "${X:-", "sh -c '", "eval ", "if ", "a|", "a=(", "()", "<<A ", "{a,", "sudo ", "[[ a", "X=$X$X;"]
