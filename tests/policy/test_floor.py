@@ -117,7 +117,26 @@ def test_a_start_does_not_load_the_parser() -> None:
     assert done.stdout == "[]\n"
 
 
-NESTED = ["$(", "`", '"$(', "(", "{ ", "${X:-", "sh -c '", "eval ", "if ", "a|", "a=(", "()", "<<A ", "{a,", "sudo ", "[[ a", "X=$X$X;"]
+NESTED = [
+    "$(",
+    "`",
+    '"$(',
+    "(",
+    "{ ",
+    "${X:-",
+    "sh -c '",
+    "eval ",
+    "if ",
+    "a|",
+    "a=(",
+    "()",
+    "<<A ",
+    "{a,",
+    "sudo ",
+    "[[ a",
+    "X=$X$X;",
+    "rm ",
+]
 
 
 @pytest.mark.parametrize("piece", NESTED)
