@@ -1,5 +1,7 @@
 """What no policy can lift."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -109,7 +111,32 @@ def test_what_the_owner_added_means_nothing_else(command: str) -> None:
     assert OWN.check(command) == ""
 
 
-NESTED = ["$(", "`", '"$(', "(", "{ ", "${X:-", "sh -c '", "eval ", "if ", "a|", "a=(", "()", "<<A ", "{a,", "sudo ", "[[ a", "X=$X$X;"]
+def test_a_start_does_not_load_the_parser() -> None:
+    code = "import sys, daimon.policy.floor; print([name for name in sys.modules if 'tree_sitter' in name or 'policy.shell' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+NESTED = [
+    "$(",
+    "`",
+    '"$(',
+    "(",
+    "{ ",
+    "${X:-",
+    "sh -c '",
+    "eval ",
+    "if ",
+    "a|",
+    "a=(",
+    "()",
+    "<<A ",
+    "{a,",
+    "sudo ",
+    "[[ a",
+    "X=$X$X;",
+    "rm ",
+]
 
 
 @pytest.mark.parametrize("piece", NESTED)

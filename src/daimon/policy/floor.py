@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from daimon.abi.plain import size
 from daimon.abi.tool import ArgumentRole, Manifest
-from daimon.policy.shell.read import read_text, read_words
 
 MOST_CHARACTERS = 1_000_000
 
@@ -28,10 +27,14 @@ class StandingFloor:
 
     def check(self, command: str) -> str:
         """Why this command line may never run; empty if it may."""
+        from daimon.policy.shell.read import read_text  # loaded with the first command, as a start that runs none does not need it
+
         return read_text(command, self._never)
 
     def check_words(self, words: list[str]) -> str:
         """The same for a command that is given as words, without a shell between."""
+        from daimon.policy.shell.read import read_words
+
         return read_words(words, self._never)
 
     def _refused(self, command: JsonValue) -> str:

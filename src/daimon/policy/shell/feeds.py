@@ -111,7 +111,7 @@ def _find(words: Sequence[str], scene: Scene) -> Iterator[Fed]:
             rest = words[place + 1 :]
             end = next((at for at, each in enumerate(rest) if each == ";" or (each == "+" and at)), len(rest))
             yield Fed([item for each in rest[:end] for item in (found if each == "{}" else [each.replace("{}", found[0])])])
-    yield Fed([":"])
+    yield Fed(["echo", *found])
 
 
 def _is_narrow(tests: Sequence[str]) -> bool:
@@ -127,7 +127,7 @@ def _is_narrow(tests: Sequence[str]) -> bool:
 def moved(name: str, words: Sequence[str], scene: Scene) -> None:
     """A known file under another name is known there too."""
     given = [word for word in words[1:] if not word.startswith("-")]
-    if name == "cd":
+    if name in ("cd", "pushd"):
         _go(given, words, scene)
     elif name in ("cp", "mv", "ln", "install") and len(given) == 2 and (content := scene.content(given[0])) is not None:
         scene.write(given[1], content)

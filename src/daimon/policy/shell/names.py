@@ -66,8 +66,3 @@ def language(name: str) -> str:
     """python for python3.11; empty if it is no interpreter of a language."""
     found = INTERPRETER.fullmatch(name)
     return found[1] if found else "awk" if name in AWK else ""
-
-
-def is_runner(name: str) -> bool:
-    """It runs the text that it is given."""
-    return name in SHELLS or name in ("eval", "source", ".") or bool(language(name))

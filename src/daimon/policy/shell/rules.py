@@ -38,8 +38,9 @@ def _is_recursive(words: Sequence[str]) -> bool:
 def _rm(words: Sequence[str], scene: Scene) -> str:
     if "--no-preserve-root" in words:
         return "it asks not to spare the root of the file system"
+    is_recursive = _is_recursive(words)
     for path in _given(words, scene):
-        if (_is_recursive(words) and paths.is_whole_system(path)) or paths.is_all_inside(path):
+        if (is_recursive and paths.is_whole_system(path)) or paths.is_all_inside(path):
             return f"it would delete all of {shown([path])}"
         if paths.is_vital(path) or paths.is_disk(path):
             return f"it would take {path} away, which this machine needs"
