@@ -54,6 +54,7 @@ from daimon.policy.judge import Judge
 from daimon.testing.channel import FakeChannel
 from daimon.testing.judgement import FixedPolicy
 from daimon.tools.registry import Registry
+from daimon.vault.redact import SecretRedactor
 
 RESTING = (State.DONE, State.FAILED, State.PARKED)
 PATIENCE_S = 60.0
@@ -129,14 +130,15 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
+    redactor, judge = SecretRedactor(lambda: ()), rules(under, registry.manifests())
+    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal), redactor)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
-    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())
+    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000, redactor), dispatch, feed, clock, Estimator(), redactor)
     turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait", Desk(Standing(journal, HOME_SPACE), Manner()))
     scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
-    inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
-    postman = Postman(journal, (FakeChannel(),), feed, clock)
+    inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
+    postman = Postman(journal, (FakeChannel(),), feed, clock, redactor)
     tasks = [asyncio.ensure_future(scheduler.serve(1)), asyncio.ensure_future(postman.serve())]
     try:
         yield House(journal, inbox, ids, clock)

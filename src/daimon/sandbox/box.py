@@ -10,6 +10,7 @@ dead: whoever waits for a command gets `Lost`.
 
 import asyncio
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -317,7 +318,7 @@ async def started(spec: Spec, role: Role) -> RunningBox:
     line, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for each in (control, line):
         each.setblocking(False)
-    last_words = _memory(b"")
+    last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     try:
         box = RunningBox(spec, role, await _holder(theirs, last_words), control, line)
     except BaseException:
@@ -361,12 +362,13 @@ def _why(failure: Exception, last_words: int) -> str:
 
 
 def _memory(data: bytes) -> int:
-    """A file that is nowhere, ready to be read from its start."""
-    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC)
+    """A file that is nowhere, ready to be read from its start. Nobody can write to it: what a box stores there no limit would see."""
+    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
     return descriptor
 
 

@@ -8,7 +8,10 @@ from contextlib import suppress
 
 from daimon.abi.box import Output
 
-AT_ONCE = 256 * 1024
+AT_ONCE = 1 << 20
+PLENTY = 16 << 20
+BREATH_S = 0.005
+"""Between two readings of somebody who has written plenty: others are to be heard too."""
 Sink = Callable[[bytes], None]
 """Gets every piece as it comes. One that raises OSError takes no more, and the command learns it from its next write."""
 
@@ -24,13 +27,20 @@ class Stream:
         self._sink = sink
         self._read, self._write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._read, False)
+        with suppress(OSError):  # the user's pipes may hold enough already
+            fcntl.fcntl(self._read, fcntl.F_SETPIPE_SZ, AT_ONCE)
         self._head_room, self._tail_room = most - most // 2, most // 2
         self._head, self._tail, self._size = bytearray(), bytearray(), 0
-        with suppress(OSError):  # a larger pipe is a favour
-            fcntl.fcntl(self._read, fcntl.F_SETPIPE_SZ, AT_ONCE)
         self._is_open = True
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._read, self._take)
+        self._breath: asyncio.TimerHandle | None = None
+        self._loop.add_reader(self._read, self._hear)
+
+    def _hear(self) -> None:
+        self._take()
+        if self._size > PLENTY and self._is_open:
+            self._loop.remove_reader(self._read)
+            self._breath = self._loop.call_later(BREATH_S, self._loop.add_reader, self._read, self._hear)
 
     def give(self) -> int:
         """The write end: whoever takes it closes it."""
@@ -76,6 +86,8 @@ class Stream:
         return Output(bytes(self._head), bytes(self._tail), self._size - len(self._head) - len(self._tail))
 
     def close(self) -> None:
+        if self._breath is not None:
+            self._breath.cancel()
         if self._is_open:
             self._loop.remove_reader(self._read)
             self._is_open = False

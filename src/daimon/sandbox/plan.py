@@ -23,7 +23,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
     *("alternatives", "ca-certificates", "crypto-policies", "default", "fonts", "gitattributes", "java-17-openjdk", "java-21-openjdk"),
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "pki", "protocols", "python3", "services"),
-    *("ssl", "timezone", "xdg"),
+    *("ssl/certs", "ssl/openssl.cnf", "timezone", "xdg"),
 )
 INSIDE = ("__init__.py", "sandbox/__init__.py", "sandbox/supervisor.py", "sandbox/landlock.py")
 """Files of Daimon that the supervisor is made of."""
