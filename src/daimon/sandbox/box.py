@@ -105,6 +105,7 @@ class RunningBox:
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
+            ending.callback(self._swept)
             self._begin()
             ending.callback(self._tell_holder, holder.END)
             self._send(number, command, out, err)
@@ -128,7 +129,7 @@ class RunningBox:
                 err=err.finish(),
                 duration_s=time.monotonic() - began,
                 left=() if end in OVER else _left(said),
-                set_aside=self._pins.sweep() if self._spec.tree.is_writable else (),
+                set_aside=self._swept(),
             )
 
     async def sweep(self) -> None:
@@ -143,10 +144,14 @@ class RunningBox:
             self.listener.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), ANSWER_S)
-            return
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
+        self._swept()  # what ran on after its command may have left something, and the next box would take it for the owner's
+
+    def _swept(self) -> tuple[str, ...]:
+        """However a command ends, by an answer or with the whole box. What was moved is said to whoever gets an answer."""
+        return self._pins.sweep() if self._spec.tree.is_writable else ()
 
     # -- the start -----------------------------------------------------------------------------------------------------
 

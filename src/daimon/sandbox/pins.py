@@ -5,11 +5,16 @@ when the box starts is pinned: read-only, and it cannot be moved away. What was 
 directory; it is looked for after every command, and what has appeared is set aside under another name, and said. A repository that a
 command made is left alone while nothing in it runs by itself.
 
-Something in the box may change the tree while this looks at it: no link is followed, and nothing is waited for.
+Something in the box may change the tree while this looks at it: no link is followed, not even on the way, since whoever looks has more
+rights than the box, and behind a link lie the owner's other files; and nothing is waited for. What cannot be moved is said too.
 """
 
 import os
+import re
+import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 GIT = ".git"
@@ -32,7 +37,12 @@ HARMLESS = {
 LARGEST_CONFIG = 65_536
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-Identity = tuple[int, int]
+MOST_NUMBERS = 100
+"""Somebody who took all of these names gets a random one."""
+STAYS = "nowhere: it cannot be moved; remove it yourself"
+_SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "[^"\\]*")?\]')
+
+Identity = tuple[int, int, int]
 
 
 @dataclass(slots=True)
@@ -43,53 +53,95 @@ class Pins:
     _known: dict[str, Identity | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._known = {pin: self._seen(pin) for pin in _names()}
+        with _directory(os.path.realpath(self.workspace)) as top:
+            self._known = {pin: _seen(top, pin) for pin in _names()}
 
     def sweep(self) -> tuple[str, ...]:
-        """Sets aside what has appeared since. Says under which name it is now."""
-        moved = []
-        has_new_git = self._seen(GIT) != self._known[GIT]
+        """Sets aside what has appeared since. Says under which name it is now, or that it is still there."""
+        with suppress(FileNotFoundError), _directory(os.path.realpath(self.workspace)) as top:
+            _unlock(top)
+            with suppress(OSError), _directory(GIT, top) as repository:
+                _unlock(repository)
+            return tuple(f"{pin} → {name or STAYS}" for pin in self._appeared(top) if (name := _set_aside(top, pin)) != "")
+        return ()
+
+    def _appeared(self, top: int) -> Iterator[str]:
+        has_new_git = _seen(top, GIT) != self._known[GIT]
         for pin in _names():
             if has_new_git and pin.startswith(f"{GIT}/"):
                 continue  # looked at as a whole
-            seen = self._seen(pin)
-            if seen is None or seen == self._known[pin] or (pin == GIT and self._is_plain_repository()):
-                continue
-            if (name := self._set_aside(pin)) is not None:
-                moved.append(f"{pin} → {name}")
-        return tuple(moved)
+            seen = _seen(top, pin)
+            if seen is not None and seen != self._known[pin] and not (pin == GIT and _is_plain_repository(top)):
+                yield pin
 
-    def _seen(self, pin: str) -> Identity | None:
-        try:
-            found = os.lstat(os.path.join(self.workspace, pin))
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
-    def _set_aside(self, pin: str) -> str | None:
-        place, _, last = pin.rpartition("/")
-        for n in range(1, 1000):
-            name = os.path.join(place, f"{last.lstrip('.')}{ASIDE}-{n}")
-            if self._seen(name) is None:
-                try:
-                    os.rename(os.path.join(self.workspace, pin), os.path.join(self.workspace, name))
-                except OSError:
-                    return None
-                return name
+def _is_plain_repository(top: int) -> bool:
+    try:
+        place = os.open(GIT, _LOOK | os.O_DIRECTORY, dir_fd=top)
+    except OSError:
+        return False
+    try:
+        names = set(os.listdir(place))
+        return names.isdisjoint({"commondir", "config.worktree", "modules"}) and _has_no_hook(place, names) and _is_plain_config(place)
+    except OSError:
+        return False
+    finally:
+        os.close(place)
+
+
+@contextmanager
+def _directory(path: str, top: int | None = None) -> Iterator[int]:
+    """To go on from, even if it may not be read."""
+    descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _unlock(directory: int) -> None:
+    """A box may have closed its workspace, so that nothing can be seen in it or moved."""
+    mode = stat.S_IMODE(os.fstat(directory).st_mode)
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        with suppress(OSError):
+            os.chmod(f"/proc/self/fd/{directory}", mode | stat.S_IRWXU)
+
+
+def _seen(top: int, pin: str) -> Identity | None:
+    """Where the way there leads over a link, nothing is there: what is behind it is not the workspace."""
+    place, _, last = pin.rpartition("/")
+    try:
+        if not place:
+            found = os.lstat(last, dir_fd=top)
+        else:
+            with _directory(place, top) as inner:
+                found = os.lstat(last, dir_fd=inner)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, stat.S_IFMT(found.st_mode)
+
+
+def _set_aside(top: int, pin: str) -> str | None:
+    """Its new name. None: it cannot be moved; empty: it has gone by itself."""
+    place, _, last = pin.rpartition("/")
+    try:
+        if not place:
+            return _renamed(top, last)
+        with _directory(place, top) as inner:
+            name = _renamed(inner, last)
+            return f"{place}/{name}" if name else name
+    except FileNotFoundError:
+        return ""
+    except OSError:
         return None
 
-    def _is_plain_repository(self) -> bool:
-        try:
-            top = os.open(os.path.join(self.workspace, GIT), _LOOK | os.O_DIRECTORY)
-        except OSError:
-            return False
-        try:
-            names = set(os.listdir(top))
-            return names.isdisjoint({"commondir", "config.worktree", "modules"}) and _has_no_hook(top, names) and _is_plain_config(top)
-        except OSError:
-            return False
-        finally:
-            os.close(top)
+
+def _renamed(directory: int, last: str) -> str:
+    stem = f"{last.lstrip('.')}{ASIDE}"
+    numbered = (f"{stem}-{n}" for n in range(1, MOST_NUMBERS))
+    name = next((name for name in numbered if _seen(directory, name) is None), f"{stem}-{secrets.token_hex(8)}")
+    os.rename(last, name, src_dir_fd=directory, dst_dir_fd=directory)
+    return name
 
 
 def _names() -> tuple[str, ...]:
@@ -110,16 +162,16 @@ def _is_plain_config(top: int) -> bool:
     """Anything that is not plainly harmless counts as a program."""
     descriptor = os.open("config", _LOOK, dir_fd=top)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_CONFIG:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_CONFIG:
             return False
         text = os.read(descriptor, LARGEST_CONFIG).decode(errors="replace")
     finally:
         os.close(descriptor)
     section = ""
     for line in map(str.strip, text.splitlines()):
-        if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1].partition(" ")[0].lower()
+        if found := _SECTION.fullmatch(line):
+            section = found[1].lower()
         elif line and line[0] not in "#;" and not _is_harmless(section, line):
             return False
     return True
