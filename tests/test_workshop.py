@@ -72,7 +72,7 @@ async def test_sessions_have_boxes_of_their_own_and_one_workspace(tmp_path: Path
         assert ran.out.head == b"shared\nnone\n"
 
 
-async def test_of_ten_boxes_three_live_and_the_others_say_what_was_lost_once(tmp_path: Path) -> None:
+async def test_of_five_boxes_three_live_and_the_others_say_what_was_lost_once(tmp_path: Path) -> None:
     async with workshop(tmp_path, most=3) as shop:
         for number in range(5):
             async with shop.pool.lease(f"self:{number}") as lease:
