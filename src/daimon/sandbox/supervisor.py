@@ -92,10 +92,10 @@ class Supervisor:
             spec = json.loads(_read_all(descriptors[0]))
             domain = self._domains.of(spec["rules"])
             failed_read, failed_write = os.pipe2(os.O_CLOEXEC)
-            pid = os.fork()
+            descriptors.append(failed_write)
+            pid = _forked(failed_read)
             if pid == 0:
-                _become(spec, domain, number, (*descriptors[1:], failed_write))
-            os.close(failed_write)
+                _become(spec, domain, number, descriptors[1:])
         except OSError as error:  # no process more may be made
             _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=_others(self._running))
             return
@@ -140,6 +140,14 @@ class Supervisor:
             number = self._running.pop(pid, None)
             if number is not None:
                 _say(self._line, id=number, ended=status, left=_others(self._running))
+
+
+def _forked(failed_read: int) -> int:
+    try:
+        return os.fork()
+    except OSError:
+        os.close(failed_read)
+        raise
 
 
 class Domains:
@@ -187,7 +195,7 @@ def _opened(path: str) -> int:
         return -1
 
 
-def _become(spec: dict[str, Any], domain: int, number: int, descriptors: tuple[int, ...]) -> None:
+def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[int]) -> None:
     """In the child: becomes the command, or says why not."""
     *streams, failed = descriptors
     try:
@@ -208,9 +216,11 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: tuple[i
         environment = {**spec["environment"], _OUR_MARK: str(number)}
         os.execvpe(spec["argv"][0], spec["argv"], environment)
     except OSError as error:
-        os.write(failed, f"{error.errno or 0} {spec['argv'][0]}: {error.strerror}".encode())
+        at_directory = error.filename == spec["directory"]
+        what, number = (spec["directory"], 0) if at_directory else (spec["argv"][0], error.errno or 0)
+        os.write(failed, f"{number} {what}: {error.strerror}".encode(errors="replace"))
     except Exception as error:  # noqa: BLE001 - a child that goes on would be a second supervisor
-        os.write(failed, f"0 {type(error).__name__}: {error}".encode())
+        os.write(failed, f"0 {type(error).__name__}: {error}".encode(errors="replace"))
     finally:
         os._exit(NOT_STARTED)
 
