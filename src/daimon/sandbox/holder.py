@@ -35,7 +35,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(control.fileno(), False)  # else the box would hold it too, and could speak for its holder
-    _libc.prctl(_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     os.umask(0o022)
     try:
@@ -80,7 +79,9 @@ def _make(spec: Spec, program: int, inside: tuple[int, int], ending: contextlib.
     if not told:
         _, status = os.waitpid(bwrap, 0)
         raise OSError(0, f"bwrap ended with {os.waitstatus_to_exitcode(status)} before the box was there")
-    return _Made(bwrap, int(json.loads(told)["child-pid"]), gate_write, group, why_none)
+    inner = int(json.loads(told)["child-pid"])
+    ending.callback(_end_inner, os.pidfd_open(inner))
+    return _Made(bwrap, inner, gate_write, group, why_none)
 
 
 def _group(spec: Spec, ending: contextlib.ExitStack) -> tuple[Group | None, str]:
@@ -211,6 +212,12 @@ def _end(bwrap: int) -> None:
         os.kill(bwrap, signal.SIGKILL)
     with contextlib.suppress(OSError):
         os.waitpid(bwrap, 0)
+
+
+def _end_inner(inner: int) -> None:
+    """With its process 1 all in a box ends. One that has only just begun waits for bwrap, and would wait for ever."""
+    with contextlib.suppress(OSError):
+        signal.pidfd_send_signal(inner, signal.SIGKILL)
 
 
 def _tell(control: socket.socket, descriptors: list[int] | None = None, **said: object) -> None:
