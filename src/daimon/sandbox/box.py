@@ -80,7 +80,7 @@ class RunningBox:
         self._asked: deque[asyncio.Future[bool]] = deque()
         """Who wants to know whether memory ran out; the holder answers in this order."""
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._pins = Pins(spec.tree.source)
+        self._pins = Pins(spec.tree.source, spec.tree.pins)
         self._why_dead = ""
         self.listener: socket.socket | None = None
         """Where the box's way out ends; None: it has none."""
@@ -145,7 +145,8 @@ class RunningBox:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        self._swept()  # what ran on after its command may have left something, and the next box would take it for the owner's
+        if self._spec.tree.is_writable:  # what ran on after its command may have left something; the next box would take it for the owner's
+            await asyncio.to_thread(self._pins.sweep, is_last=True)
 
     def _swept(self) -> tuple[str, ...]:
         """However a command ends, by an answer or with the whole box. What was moved is said to whoever gets an answer."""
