@@ -105,7 +105,7 @@ class RunningBox:
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
-            ending.callback(self._swept)
+            ending.push(self._sweep_after_failure)
             self._begin()
             ending.callback(self._tell_holder, holder.END)
             self._send(number, command, out, err)
@@ -148,8 +148,13 @@ class RunningBox:
         if self._spec.tree.is_writable:  # what ran on after its command may have left something; the next box would take it for the owner's
             await asyncio.to_thread(self._pins.sweep, is_last=True)
 
+    def _sweep_after_failure(self, kind: type[BaseException] | None, *_: object) -> bool:
+        """However a command ends, by an answer or with the whole box; only, without an answer nobody hears what was moved."""
+        if kind is not None:
+            self._swept()
+        return False
+
     def _swept(self) -> tuple[str, ...]:
-        """However a command ends, by an answer or with the whole box. What was moved is said to whoever gets an answer."""
         return self._pins.sweep() if self._spec.tree.is_writable else ()
 
     # -- the start -----------------------------------------------------------------------------------------------------
@@ -314,7 +319,7 @@ class RunningBox:
 
 async def start(wanted: Wanted) -> RunningBox:
     """Raises Misconfigured where no box can be made, with the remedy."""
-    return await started(spec_of(wanted), wanted.role)
+    return await started(await asyncio.to_thread(spec_of, wanted), wanted.role)  # it looks through the workspace
 
 
 async def started(spec: Spec, role: Role) -> RunningBox:
