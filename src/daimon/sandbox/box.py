@@ -36,6 +36,7 @@ from daimon.sandbox.spec import WORKSPACES, Spec
 
 START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
 LARGEST = 65_536
+MOST_NOISE = 256
 OVER: tuple[End, ...] = ("memory", "disk", "processes")
 """After these nothing runs any more in the box."""
 SOURCES = str(Path(__file__).resolve().parent.parent.parent)
@@ -82,6 +83,7 @@ class RunningBox:
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._pins = Pins(spec.tree.source, spec.tree.pins)
         self._why_dead = ""
+        self._noise = 0
         self.listener: socket.socket | None = None
         """Where the box's way out ends; None: it has none."""
         self.force = Force(False, {}, "", 0, 0)
@@ -98,7 +100,7 @@ class RunningBox:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
         began, loop = time.monotonic(), asyncio.get_running_loop()
-        number = next(self._ids)
+        number, self._noise = next(self._ids), 0
         waiting = self._waiting[number] = _Waiting(loop.create_future(), loop.create_future())
         with contextlib.ExitStack() as ending:
             ending.callback(self._waiting.pop, number, None)
@@ -225,17 +227,25 @@ class RunningBox:
             if said is None:
                 return self._die("its supervisor ended")
             if "hello" in said:
-                if not self._hello.done():
-                    self._hello.set_result(int(said["hello"]))
+                if self._hello.done():
+                    return self._hear_noise()
+                self._hello.set_result(int(said["hello"]))
                 return None
             waiting = self._waiting.get(int(said["id"]))
-            if waiting is not None:
-                waiting.hear(said)
+            if waiting is None:
+                return self._hear_noise()
+            waiting.hear(said)
         except BlockingIOError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
             self._die("its supervisor spoke nonsense")
         return None
+
+    def _hear_noise(self) -> None:
+        """Nobody waits for this. A word may come too late; one that never stops would keep the gateway busy for good."""
+        self._noise += 1
+        if self._noise > MOST_NOISE:
+            self._die("its supervisor talked without end")
 
     def _die(self, why: str) -> None:
         if self._why_dead:
@@ -299,7 +309,8 @@ class RunningBox:
             with contextlib.suppress(TimeoutError):
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), GRACE_S)
                 self._order(do="clear", id=number)
-                return {**said, **await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)}
+                cleared = await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)
+                return {**said, "left": cleared.get("left")}
         self._die("a command could not be stopped")
         return await waiting.ended
 
