@@ -56,6 +56,7 @@ from daimon.kernel.turn import Turns
 from daimon.machine import user as user
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
+from daimon.machine.descriptors import make_room
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
@@ -120,6 +121,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
     """`ask`: for the passphrase of the vault, where it needs one."""
     async with AsyncExitStack() as stack:
         close_memory()  # before the first secret is in it
+        make_room()
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())

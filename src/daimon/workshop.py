@@ -16,7 +16,7 @@ from pathlib import Path
 
 from daimon import config, keeper
 from daimon.abi.box import Attempt, Command, Place, Ran, Role
-from daimon.abi.errors import Denied, Lost, NotFound, ToolFailed
+from daimon.abi.errors import Denied, Lost, Misconfigured, NotFound, ToolFailed
 from daimon.abi.ids import SELF, AgentId
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
@@ -29,12 +29,14 @@ from daimon.sandbox import role_files
 from daimon.sandbox.box import RunningBox, start
 from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
-from daimon.sandbox.plan import Wanted, has_bwrap
+from daimon.sandbox.plan import Wanted, has_bwrap, outside, workspace_of
 from daimon.sandbox.pool import Pool
 
-_LOG = logging.getLogger(__name__)
+WORKSPACE = "workspace"
+"""In the home, unless the settings name another directory."""
 NO_BWRAP = "bwrap is not installed, so agents cannot run commands; install the package `bubblewrap` and start again"
 _A_DAY_S = 86_400.0
+_LOG = logging.getLogger(__name__)
 LOSSES = "what ran in the box, and what lay in its /tmp and home, is gone; the workspace is as it was left"
 
 
@@ -53,8 +55,17 @@ class Sandboxes:
     """Is what every box needs there at all?"""
 
     @property
+    def home(self) -> Path:
+        return self.roles.parent
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         return () if self.can_be_made else (NO_BWRAP,)
+
+    def agent_of(self, key: str) -> AgentId:
+        """Whose key it is. A name may hold a colon too, so the longest that is known counts: an agent has no other one's role."""
+        known = [agent for agent in self.of_agents if key.startswith(f"{agent}:")]
+        return max(known, key=len, default=AgentId(key.partition(":")[0]))
 
     def role_of(self, agent: AgentId) -> Role:
         return role_files.read(self.of_agents.get(agent, self.default), self.roles)
@@ -67,7 +78,7 @@ class Sandboxes:
 
 def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
     box = settings.sandbox
-    workspace = Path(box.workspace).expanduser() if box.workspace else home.path / "workspace"
+    workspace = Path(box.workspace).expanduser() if box.workspace else home.path / WORKSPACE
     agents = {AgentId(name): agent.box for name, agent in settings.agents.items() if agent.box is not None}
     return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role, has_bwrap())
 
@@ -105,8 +116,12 @@ class WiredBox:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
             return await self.box.run(command, sinks)
         places = [_as_the_role_says(place, self.role) for place in command.places]
-        with self.way_out.open(places, await self._current() if places else (), self._label):
-            ran = await self.box.run(command, sinks)
+        try:
+            with self.way_out.open(places, await self._current() if places else (), self._label):
+                ran = await self.box.run(command, sinks)
+        except BaseException:
+            self._say_attempts()
+            raise
         return replace(ran, attempts=self._attempts())
 
     async def close(self) -> None:
@@ -115,8 +130,8 @@ class WiredBox:
             with suppress(asyncio.CancelledError):
                 await self.serving
         await self.box.close()
-        for attempt in () if self.way_out is None else self._attempts():  # no command is left that could tell of them
-            _LOG.warning("%s reached out after its last command: %s:%d %s", self.agent, attempt.host, attempt.port, attempt.outcome)
+        if self.way_out is not None:
+            self._say_attempts()
 
     async def _current(self) -> tuple[Injection, ...]:
         """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""
@@ -129,6 +144,12 @@ class WiredBox:
                     raise Lost(f"the secret {given.name} has changed its length, so the box was closed: {LOSSES}")
                 current.append(replace(now, placeholder=given.placeholder))
         return tuple(current)
+
+    def _say_attempts(self) -> None:
+        """There is no answer that they could be part of: a command that ends its own box must not leave without a trace."""
+        for attempt in self._attempts():
+            where = f"{attempt.method} {attempt.host}:{attempt.port}"
+            _LOG.warning("a box of %s ended without an answer; before, %s %s", self.agent, where, attempt.outcome)
 
     def _attempts(self) -> tuple[Attempt, ...]:
         assert self.way_out is not None
@@ -167,12 +188,14 @@ class Workshop:
 
     async def make(self, key: str) -> WiredBox:
         """The key begins with the agent's name and a colon."""
-        agent = AgentId(key.partition(":")[0])
+        agent = self.sandboxes.agent_of(key)
         workspace = self.sandboxes.workspace
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
         return await self.open(self.sandboxes.role_of(agent), workspace, agent)
 
     async def open(self, role: Role, workspace: Path, agent: AgentId) -> WiredBox:
+        for path in (workspace_of(workspace), *outside(role)):
+            _require_apart(path, self.sandboxes.home)
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
@@ -182,6 +205,14 @@ class Workshop:
         if box.listener is None:
             return WiredBox(role, agent, box, self.secrets, injections, None)
         return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)))
+
+
+def _require_apart(path: Path, home: Path) -> None:
+    """In a box that sees the home lie the vault with its key, the journal and the policies, to be read and perhaps written."""
+    home = home.resolve()
+    own = home / WORKSPACE
+    if home.is_relative_to(path) or (path.is_relative_to(home) and not path.is_relative_to(own)):
+        raise Misconfigured(f"{path} holds Daimon's own files, in {home}: no box may see those; work in another directory")
 
 
 def _looks_into_tls(role: Role) -> bool:

@@ -75,6 +75,16 @@ async def test_labels_of_overlapping_spans_are_joined(rig: Rig) -> None:
     assert rig.egress.taken()[0].label == LABEL.joined(stranger)
 
 
+async def test_what_a_command_brought_in_is_still_there_when_it_is_over(rig: Rig) -> None:
+    """One command waits until another, which read a stranger's words, has ended; then it sends them."""
+    stranger = Label.of(Origin(Author.STRANGER, "mail"))
+    with rig.open("open.test"):
+        with rig.open(label=stranger):
+            pass
+        await rig.said(b"GET http://open.test/a HTTP/1.1\r\nHost: open.test\r\nConnection: close\r\n\r\n")
+    assert rig.egress.taken()[0].label == LABEL.joined(stranger)
+
+
 async def test_a_redirect_to_a_forbidden_host_ends_in_a_refusal(rig: Rig) -> None:
     with rig.open("open.test"):
         said = await rig.said(get("/redirect?to=http://elsewhere.test/echo") + get(host="elsewhere.test"))

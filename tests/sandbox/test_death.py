@@ -169,6 +169,7 @@ line.recv(65536)
         b'"text"',
         b"{}",
         b'{"id": null}',
+        b'{"id": 1e999}',
         b'{"id": 1}',
         b'{"id": 1, "ended": "x"}',
         b'{"id": 1, "ended": {}}',
@@ -188,6 +189,42 @@ async def test_a_supervisor_that_speaks_nonsense_costs_the_box_and_nothing_else(
             async with asyncio.timeout(DEADLINE_S):
                 await said(box, "true")
         assert not box.is_alive
+    finally:
+        await box.close()
+
+
+@pytest.mark.parametrize("word", [b'{"id": 99}', b'{"hello": 1}'])
+async def test_a_supervisor_that_talks_without_end_costs_the_box(tmp_path: Path, word: bytes) -> None:
+    begin = "import socket, sys; line = socket.socket(fileno=int(sys.argv[-2]))"
+    endless = f"{begin}; line.send(b'{{\"hello\": 1}}')\nwhile True: line.send({word!r})"
+    spec = spec_of(Wanted(WORKER, tmp_path, {}))
+    box = await started(replace(spec, supervisor=(spec.supervisor[0], "-I", "-S", "-c", endless)), WORKER)
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            while box.is_alive:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.001)
+    finally:
+        await box.close()
+
+
+CLEARS = """
+import json, socket, sys
+line = socket.socket(fileno=int(sys.argv[-2]))
+line.send(b'{"hello": 1}')
+while order := line.recv(65536):
+    if json.loads(order)["do"] == "signal":
+        line.send(b'{"id": 1, "ended": 2}')
+        line.send(b'{"id": 1, "cleared": true, "ended": "x", "left": []}')
+"""
+
+
+async def test_how_a_command_ended_is_not_said_twice(tmp_path: Path) -> None:
+    spec = spec_of(Wanted(WORKER, tmp_path, {}))
+    box = await started(replace(spec, supervisor=(spec.supervisor[0], "-I", "-S", "-c", CLEARS)), WORKER)
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            ran = await sh(box, "true", timeout_s=0.1)
+        assert (ran.end, ran.code) == ("timeout", 130)
     finally:
         await box.close()
 

@@ -1,5 +1,6 @@
 """What a command could do to whatever watches it, from a real box."""
 
+import asyncio
 import os
 import subprocess
 import threading
@@ -165,3 +166,41 @@ def test_a_setting_behind_the_name_of_its_section_is_seen(tmp_path: Path, line: 
     with (tmp_path / ".git" / "config").open("a") as file:
         file.write(f"{line}\n")
     assert pins.sweep() == (".git → git.set-aside-1",)
+
+
+# -- what is gone from the disk ------------------------------------------------------------------------------------------
+
+PIECE = "f = open(f'f{i}', 'wb'); f.write(b'x' * (8 << 20)); f.flush(); os.fsync(f.fileno()); time.sleep(0.05)"
+WITHOUT_A_NAME = f"import os, time\nkept = []\nfor i in range(8):\n {PIECE}; os.unlink(f'f{{i}}'); kept.append(f)\ntime.sleep(60)"
+TOO_DEEP = f"import os, time\nfor _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)\nfor i in range(8):\n {PIECE}\ntime.sleep(60)"
+BEHIND_A_CLOSED_DOOR = f"import os, time\nos.mkdir('d'); os.chdir('d'); os.chmod('.', 0o300)\nfor i in range(8):\n {PIECE}\ntime.sleep(60)"
+
+
+@in_a_box
+@pytest.mark.parametrize("program", [WITHOUT_A_NAME, TOO_DEEP, BEHIND_A_CLOSED_DOOR])
+async def test_what_is_written_is_counted_wherever_it_is_hidden(tmp_path: Path, program: str) -> None:
+    async with opened(tmp_path) as box:
+        assert (await python(box, program)).end == "disk"
+        assert (await sh(box, "echo here")).out.head == b"here\n"
+    clear(tmp_path)
+
+
+@in_a_box
+async def test_what_a_short_command_leaves_running_is_watched_too(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "held", 0o666)
+    (tmp_path / "write.py").write_text(f"import os, time\nheld = open('held', 'w')\nfor i in range(8):\n {PIECE}\ntime.sleep(60)\n")
+    async with opened(tmp_path) as box:
+        await sh(box, "python3 write.py >/dev/null 2>&1 </dev/null &")
+        ended = asyncio.create_task(asyncio.to_thread((tmp_path / "held").read_bytes))
+        await asyncio.wait_for(ended, 30)  # the pipe ends when whoever holds it was ended
+        assert (await sh(box, "true")).left == ()
+    assert written(tmp_path) < 8 * (8 << 20)
+
+
+def clear(directory: Path) -> None:
+    """Also what is deeper than pytest clears up."""
+    subprocess.run(["rm", "-rf", *directory.iterdir()], check=True)
+
+
+def written(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -143,3 +144,86 @@ async def test_two_boxes_on_one_workspace_see_each_others_work(tmp_path: Path) -
         await said(one, "echo from-one > shared")
         assert await said(other, "cat shared && echo mine > /tmp/own") == "from-one"
         assert (await sh(one, "cat /tmp/own")).code == 1
+
+
+# -- repositories further down -------------------------------------------------------------------------------------------
+
+COMMIT = "git -c user.name=o -c user.email=o@localhost commit -qm"
+NESTED = f"git init -q {{0}} && echo x > {{0}}/x && git -C {{0}} add x && cd {{0}} && {COMMIT} x"
+
+
+def run(line: str, where: Path) -> str:
+    return subprocess.run(["sh", "-c", line], cwd=where, check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def seen_by_git(workspace: Path) -> bool:
+    """Does the owner's look at his own repository run what a box left?"""
+    run("git status", workspace)
+    return (workspace / "ran").exists()
+
+
+EVIL = """
+git init -q sub && echo x > sub/x && git -C sub add x && git -C sub commit -qm x
+git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub && git commit -qm link
+printf '#!/bin/sh\\ntouch ../ran\\n' > sub/evil && chmod +x sub/evil
+"""
+
+
+async def test_git_at_the_top_runs_nothing_that_a_box_put_further_down(tmp_path: Path) -> None:
+    run(f"git init -q . && echo a > a && git add a && {COMMIT} a", tmp_path)
+    async with opened(WORKER, tmp_path) as box:
+        assert (await sh(box, EVIL)).set_aside == ()
+        ran = await sh(box, "git -C sub config core.fsmonitor ./evil")
+        assert ran.set_aside == ("sub/.git → sub/git.set-aside-1",)
+    assert not seen_by_git(tmp_path)
+
+
+async def test_without_the_sweep_git_would_have_run_it(tmp_path: Path) -> None:
+    names = "export GIT_AUTHOR_NAME=o GIT_AUTHOR_EMAIL=o GIT_COMMITTER_NAME=o GIT_COMMITTER_EMAIL=o"
+    run(f"{names}; git init -q . {EVIL} git -C sub config core.fsmonitor ./evil", tmp_path)
+    assert seen_by_git(tmp_path)
+
+
+async def test_the_owners_repositories_further_down_are_pinned_and_serve(tmp_path: Path) -> None:
+    run(NESTED.format("projects/mine"), tmp_path)
+    async with opened(WORKER, tmp_path) as box:
+        for line in ("git -C projects/mine config core.fsmonitor ./evil", "echo x > projects/mine/.git/hooks/post-commit"):
+            assert (await sh(box, line)).code != 0
+        assert (await sh(box, "mv projects/mine/.git gone")).code != 0
+        assert await said(box, "cd projects/mine && echo y > y && git add y && git commit -qm two && git log --format=%s") == "two\nx"
+
+
+@pytest.mark.parametrize(
+    ("line", "moved"),
+    [
+        ("git init -q deep/down && git -C deep/down config core.fsmonitor ./evil", "deep/down/git.set-aside-1"),
+        ("git init -q --bare deep/down && git -C deep/down config core.fsmonitor ./evil", "deep/down/config.set-aside-1"),
+        ("mkdir -p deep/down && echo 'gitdir: /tmp/evil' > deep/down/.git", "deep/down/git.set-aside-1"),
+        ("mkdir -p deep/down && ln -s /tmp/evil deep/down/.git", "deep/down/git.set-aside-1"),
+    ],
+)
+async def test_what_was_put_further_down_is_set_aside_when_the_box_ends(tmp_path: Path, line: str, moved: str) -> None:
+    async with opened(WORKER, tmp_path) as box:
+        assert (await sh(box, line)).code == 0
+    assert is_there(tmp_path / moved)
+
+
+async def test_a_clone_further_down_and_what_the_owner_set_stay_as_they_are(tmp_path: Path) -> None:
+    run(NESTED.format("own") + " && git config core.pager less", tmp_path)
+    async with opened(WORKER, tmp_path) as box:
+        assert (await sh(box, "git clone -q own theirs")).code == 0
+    assert is_there(tmp_path / "own" / ".git" / "config")
+    assert is_there(tmp_path / "theirs" / ".git" / "config")
+
+
+def test_what_the_owner_set_long_before_is_not_touched_even_where_it_was_not_found_at_the_start(tmp_path: Path) -> None:
+    run(NESTED.format("own") + " && git config core.pager less", tmp_path)
+    pins = Pins(str(tmp_path))
+    pins._start = time.time() + 1
+    assert pins.sweep(is_last=True) == ()
+    pins._start = 0.0
+    assert pins.sweep(is_last=True) == ("own/.git → own/git.set-aside-1",)
+
+
+def is_there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    connections: int = 256
+    connections: int = 128
+    """Of one box. Each may have another one to a site, and there are several boxes: see `machine/descriptors.py`."""
     head_bytes: int = 32 * 1024
     headers: int = 100
     head_s: float = 30.0

@@ -74,7 +74,7 @@ class Egress:
     def open(self, places: Sequence[Place], injections: Sequence[Injection], label: Label) -> Iterator[None]:
         """Raises Misconfigured for a place or a secret that could not be held to."""
         span = rules.span(places, injections, label)
-        self._rules.spans.append(span)
+        self._rules.add(span)
         for connection in self._live:
             connection.joins(label)
         try:

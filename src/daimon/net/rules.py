@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from daimon.abi.box import Place
-from daimon.abi.label import UNLABELLED, Label, join
+from daimon.abi.label import EMPTY, UNLABELLED, Label
 from daimon.abi.secret import Injection
 from daimon.net.keyring import Armed, Keyring, arm
 from daimon.net.path import is_below, normal
@@ -65,10 +65,16 @@ def span(places: Sequence[Place], injections: Sequence[Injection], label: Label)
 class Rules:
     def __init__(self) -> None:
         self.spans: list[Span] = []
+        self._ever = EMPTY
 
     @property
     def label(self) -> Label:
-        return join(span.label for span in self.spans) if self.spans else UNLABELLED
+        """Of whatever may leave now: what a command brought into the box is still there when the command is over."""
+        return self._ever if self.spans else UNLABELLED
+
+    def add(self, span: Span) -> None:
+        self.spans.append(span)
+        self._ever = self._ever.joined(span.label)
 
     def check_site(self, site: Site) -> None:
         """Raises Refusal."""

@@ -36,6 +36,7 @@ from daimon.sandbox.spec import WORKSPACES, Spec
 
 START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
 LARGEST = 65_536
+MOST_NOISE = 256
 OVER: tuple[End, ...] = ("memory", "disk", "processes")
 """After these nothing runs any more in the box."""
 SOURCES = str(Path(__file__).resolve().parent.parent.parent)
@@ -80,8 +81,9 @@ class RunningBox:
         self._asked: deque[asyncio.Future[bool]] = deque()
         """Who wants to know whether memory ran out; the holder answers in this order."""
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._pins = Pins(spec.tree.source)
+        self._pins = Pins(spec.tree.source, spec.tree.pins)
         self._why_dead = ""
+        self._noise = 0
         self.listener: socket.socket | None = None
         """Where the box's way out ends; None: it has none."""
         self.force = Force(False, {}, "", 0, 0)
@@ -98,14 +100,14 @@ class RunningBox:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
         began, loop = time.monotonic(), asyncio.get_running_loop()
-        number = next(self._ids)
+        number, self._noise = next(self._ids), 0
         waiting = self._waiting[number] = _Waiting(loop.create_future(), loop.create_future())
         with contextlib.ExitStack() as ending:
             ending.callback(self._waiting.pop, number, None)
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
-            ending.callback(self._swept)
+            ending.push(self._sweep_after_failure)
             self._begin()
             ending.callback(self._tell_holder, holder.END)
             self._send(number, command, out, err)
@@ -147,10 +149,16 @@ class RunningBox:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        self._swept()  # what ran on after its command may have left something, and the next box would take it for the owner's
+        if self._spec.tree.is_writable:  # what ran on after its command may have left something; the next box would take it for the owner's
+            await asyncio.to_thread(self._pins.sweep, is_last=True)
+
+    def _sweep_after_failure(self, kind: type[BaseException] | None, *_: object) -> bool:
+        """However a command ends, by an answer or with the whole box; only, without an answer nobody hears what was moved."""
+        if kind is not None:
+            self._swept()
+        return False
 
     def _swept(self) -> tuple[str, ...]:
-        """However a command ends, by an answer or with the whole box. What was moved is said to whoever gets an answer."""
         return self._pins.sweep() if self._spec.tree.is_writable else ()
 
     # -- the start -----------------------------------------------------------------------------------------------------
@@ -221,17 +229,25 @@ class RunningBox:
             if said is None:
                 return self._die("its supervisor ended")
             if "hello" in said:
-                if not self._hello.done():
-                    self._hello.set_result(int(said["hello"]))
+                if self._hello.done():
+                    return self._hear_noise()
+                self._hello.set_result(int(said["hello"]))
                 return None
             waiting = self._waiting.get(int(said["id"]))
-            if waiting is not None:
-                waiting.hear(said)
+            if waiting is None:
+                return self._hear_noise()
+            waiting.hear(said)
         except BlockingIOError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
             self._die("its supervisor spoke nonsense")
         return None
+
+    def _hear_noise(self) -> None:
+        """Nobody waits for this. A word may come too late; one that never stops would keep the gateway busy for good."""
+        self._noise += 1
+        if self._noise > MOST_NOISE:
+            self._die("its supervisor talked without end")
 
     def _die(self, why: str) -> None:
         if self._why_dead:
@@ -295,7 +311,8 @@ class RunningBox:
             with contextlib.suppress(TimeoutError):
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), GRACE_S)
                 self._order(do="clear", id=number)
-                return {**said, **await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)}
+                cleared = await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)
+                return {**said, "left": cleared.get("left")}
         self._die("a command could not be stopped")
         return await waiting.ended
 
@@ -315,7 +332,7 @@ class RunningBox:
 
 async def start(wanted: Wanted) -> RunningBox:
     """Raises Misconfigured where no box can be made, with the remedy."""
-    return await started(spec_of(wanted), wanted.role)
+    return await started(await asyncio.to_thread(spec_of, wanted), wanted.role)  # it looks through the workspace
 
 
 async def started(spec: Spec, role: Role) -> RunningBox:

@@ -3,46 +3,45 @@
 A box may write into a workspace, and the owner works in it too: a file of this kind would carry a command out of the box. What is there
 when the box starts is pinned: read-only, and it cannot be moved away. What was not there cannot be pinned without littering the owner's
 directory; it is looked for after every command, and what has appeared is set aside under another name, and said. A repository that a
-command made is left alone while nothing in it runs by itself.
+command made is left alone while nothing in it runs by itself. Repositories further down (`repositories.py`) are looked for when the box
+ends, and after a command wherever the workspace's own says that it has any: the whole tree is too much for every command.
 
 Something in the box may change the tree while this looks at it: no link is followed, not even on the way, since whoever looks has more
 rights than the box, and behind a link lie the owner's other files; and nothing is waited for. What cannot be moved is said too.
 """
 
 import os
-import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-GIT = ".git"
+from daimon.sandbox import repositories
+from daimon.sandbox.repositories import AT_END, AT_START, GIT, GIT_PINS, directory
+
 PINS = (
-    *(".git/", ".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info", ".git/modules", ".gitmodules"),
-    *(".vscode", ".idea", ".devcontainer", ".cursor", ".claude", ".mcp.json", ".envrc", ".direnv"),
-    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin"),
+    *GIT_PINS,
+    *(".gitmodules", ".hg", ".vscode", ".idea", ".devcontainer", ".cursor", ".claude", ".mcp.json", ".envrc", ".direnv"),
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"),
     *(".ssh", ".gitconfig", ".config", ".local", ".npmrc", ".pypirc", ".netrc", ".pam_environment", ".xprofile", ".vimrc", ".exrc"),
 )
 """Below the workspace. One that ends in a slash only stays where it is, if it is a directory: a file of that name points somewhere."""
+MOST_REPOSITORIES = 64
 ASIDE = ".set-aside"
-HARMLESS = {
-    "core": {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks"},
-    "user": {"name", "email"},
-    "remote": {"url", "fetch"},
-    "branch": {"remote", "merge", "rebase"},
-    "init": {"defaultbranch"},
-}
-"""Sections and keys of git's settings that name no program."""
-LARGEST_CONFIG = 65_536
-_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
 MOST_NUMBERS = 100
 """Somebody who took all of these names gets a random one."""
 STAYS = "nowhere: it cannot be moved; remove it yourself"
-_SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "[^"\\]*")?\]')
 
 Identity = tuple[int, int, int]
+
+
+def pins_of(workspace: str) -> tuple[str, ...]:
+    """Of a workspace as it is now, with the repositories further down."""
+    with _opened(workspace) as top:
+        found = [path.removesuffix(GIT) for path in repositories.below(top, AT_START) if path.endswith(f"/{GIT}")]
+    return (*PINS, *(f"{place}{pin}" for place in found[:MOST_REPOSITORIES] for pin in GIT_PINS))
 
 
 @dataclass(slots=True)
@@ -50,61 +49,66 @@ class Pins:
     """The pins of one workspace, as the outside sees them."""
 
     workspace: str
+    pins: tuple[str, ...] = PINS
     _known: dict[str, Identity | None] = field(default_factory=dict)
+    _start: float = 0.0
 
     def __post_init__(self) -> None:
-        with _directory(os.path.realpath(self.workspace)) as top:
-            self._known = {pin: _seen(top, pin) for pin in _names()}
+        self._start = time.time() - 1
+        with _opened(self.workspace) as top:
+            self._known = {pin: _seen(top, pin) for pin in (pin.rstrip("/") for pin in self.pins)}
 
-    def sweep(self) -> tuple[str, ...]:
-        """Sets aside what has appeared since. Says under which name it is now, or that it is still there."""
-        with suppress(FileNotFoundError), _directory(os.path.realpath(self.workspace)) as top:
-            _unlock(top)
-            with suppress(OSError), _directory(GIT, top) as repository:
-                _unlock(repository)
-            return tuple(f"{pin} → {name or STAYS}" for pin in self._appeared(top) if (name := _set_aside(top, pin)) != "")
+    def sweep(self, *, is_last: bool = False) -> tuple[str, ...]:
+        """Sets aside what has appeared since. Says under which name it is now, or that it is still there. `is_last`: looks everywhere."""
+        with suppress(FileNotFoundError), _opened(self.workspace) as top:
+            for place in (".", *(pin.rstrip("/") for pin in self.pins if pin.endswith("/"))):
+                with suppress(OSError), directory(top, place) as found:
+                    _unlock(found)
+            moved = _moved(top, self._appeared(top))
+            if is_last or repositories.links_to_others(top):
+                moved += _moved(top, (path for path in repositories.below(top, AT_END) if self._is_program(top, path)))
+            return moved
         return ()
 
     def _appeared(self, top: int) -> Iterator[str]:
-        has_new_git = _seen(top, GIT) != self._known[GIT]
-        for pin in _names():
-            if has_new_git and pin.startswith(f"{GIT}/"):
+        new = {pin for pin, known in self._known.items() if _is_git(pin) and _seen(top, pin) != known}
+        for pin, known in self._known.items():
+            if pin.rpartition("/")[0] in new:
                 continue  # looked at as a whole
             seen = _seen(top, pin)
-            if seen is not None and seen != self._known[pin] and not (pin == GIT and _is_plain_repository(top)):
+            if seen is not None and seen != known and not (_is_git(pin) and repositories.is_plain(top, pin)):
                 yield pin
 
+    def _is_program(self, top: int, path: str) -> bool:
+        """The owner's own stay, whatever is in them, as long as nobody has changed that."""
+        is_pinned = self._known.get(path) is not None and self._known[path] == _seen(top, path)
+        return not is_pinned and not repositories.is_plain(top, path) and repositories.was_changed(top, path, self._start)
 
-def _is_plain_repository(top: int) -> bool:
-    try:
-        place = os.open(GIT, _LOOK | os.O_DIRECTORY, dir_fd=top)
-    except OSError:
-        return False
-    try:
-        names = set(os.listdir(place))
-        return names.isdisjoint({"commondir", "config.worktree", "modules"}) and _has_no_hook(place, names) and _is_plain_config(place)
-    except OSError:
-        return False
-    finally:
-        os.close(place)
+
+def _is_git(pin: str) -> bool:
+    return pin.rpartition("/")[2] == GIT
+
+
+def _moved(top: int, pins: Iterator[str]) -> tuple[str, ...]:
+    return tuple(f"{pin} → {name or STAYS}" for pin in pins if (name := _set_aside(top, pin)) != "")
 
 
 @contextmanager
-def _directory(path: str, top: int | None = None) -> Iterator[int]:
-    """To go on from, even if it may not be read."""
-    descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
+def _opened(workspace: str) -> Iterator[int]:
+    descriptor = os.open(os.path.realpath(workspace), os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _unlock(directory: int) -> None:
+def _unlock(place: int) -> None:
     """A box may have closed its workspace, so that nothing can be seen in it or moved."""
-    mode = stat.S_IMODE(os.fstat(directory).st_mode)
-    if mode & stat.S_IRWXU != stat.S_IRWXU:
+    about = os.fstat(place).st_mode
+    mode = stat.S_IMODE(about)
+    if stat.S_ISDIR(about) and mode & stat.S_IRWXU != stat.S_IRWXU:
         with suppress(OSError):
-            os.chmod(f"/proc/self/fd/{directory}", mode | stat.S_IRWXU)
+            os.chmod(f"/proc/self/fd/{place}", mode | stat.S_IRWXU)
 
 
 def _seen(top: int, pin: str) -> Identity | None:
@@ -114,7 +118,7 @@ def _seen(top: int, pin: str) -> Identity | None:
         if not place:
             found = os.lstat(last, dir_fd=top)
         else:
-            with _directory(place, top) as inner:
+            with directory(top, place) as inner:
                 found = os.lstat(last, dir_fd=inner)
     except OSError:
         return None
@@ -125,58 +129,18 @@ def _set_aside(top: int, pin: str) -> str | None:
     """Its new name. None: it cannot be moved; empty: it has gone by itself."""
     place, _, last = pin.rpartition("/")
     try:
-        if not place:
-            return _renamed(top, last)
-        with _directory(place, top) as inner:
+        with directory(top, place or ".") as inner:
             name = _renamed(inner, last)
-            return f"{place}/{name}" if name else name
     except FileNotFoundError:
         return ""
     except OSError:
         return None
+    return f"{place}/{name}" if place else name
 
 
-def _renamed(directory: int, last: str) -> str:
+def _renamed(inner: int, last: str) -> str:
     stem = f"{last.lstrip('.')}{ASIDE}"
     numbered = (f"{stem}-{n}" for n in range(1, MOST_NUMBERS))
-    name = next((name for name in numbered if _seen(directory, name) is None), f"{stem}-{secrets.token_hex(8)}")
-    os.rename(last, name, src_dir_fd=directory, dst_dir_fd=directory)
+    name = next((name for name in numbered if _seen(inner, name) is None), f"{stem}-{secrets.token_hex(8)}")
+    os.rename(last, name, src_dir_fd=inner, dst_dir_fd=inner)
     return name
-
-
-def _names() -> tuple[str, ...]:
-    return tuple(pin.rstrip("/") for pin in PINS)
-
-
-def _has_no_hook(top: int, names: set[str]) -> bool:
-    if "hooks" not in names:
-        return True
-    directory = os.open("hooks", _LOOK | os.O_DIRECTORY, dir_fd=top)
-    try:
-        return all(name.endswith(".sample") for name in os.listdir(directory))
-    finally:
-        os.close(directory)
-
-
-def _is_plain_config(top: int) -> bool:
-    """Anything that is not plainly harmless counts as a program."""
-    descriptor = os.open("config", _LOOK, dir_fd=top)
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_CONFIG:
-            return False
-        text = os.read(descriptor, LARGEST_CONFIG).decode(errors="replace")
-    finally:
-        os.close(descriptor)
-    section = ""
-    for line in map(str.strip, text.splitlines()):
-        if found := _SECTION.fullmatch(line):
-            section = found[1].lower()
-        elif line and line[0] not in "#;" and not _is_harmless(section, line):
-            return False
-    return True
-
-
-def _is_harmless(section: str, line: str) -> bool:
-    key, _, value = line.partition("=")
-    return key.strip().lower() in HARMLESS.get(section, ()) and "::" not in value and not line.endswith("\\")

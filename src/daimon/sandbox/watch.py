@@ -5,16 +5,20 @@ files. So while anything runs in it, somebody looks, every few milliseconds: how
 file systems in memory, and how much less room there is on the owner's disk. What is cheap to ask may blame the wrong one: memory that
 processes share is counted for each of them, and room on the disk is taken by anybody. So before a box is blamed, it is counted exactly;
 where that clears it, it is not counted again before ten times the time that it took. A fast writer overshoots by what it manages between
-two looks.
+two looks. Not seen: what the kernel keeps for a box without a process holding it, which are full buffers of its sockets where no control
+group counts them, and files without a name that are on their way through a socket.
 """
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from daimon.sandbox import mounts
 from daimon.sandbox.spec import Bounds
 
 INTERVAL_S = 0.025
@@ -59,7 +63,8 @@ class Watch:
         root = f"/proc/{pid}/root"
         self._processes = os.open(f"{root}/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._scratch = [os.open(root + path, os.O_PATH | os.O_CLOEXEC) for path in scratch]
-        self._tree, self._bounds = tree, bounds
+        self._top = os.open(tree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._bounds = bounds
         self._start = time.time()
         self._free, self._files = self._room()
         self._allowed = bounds.disk
@@ -85,6 +90,7 @@ class Watch:
 
     def end(self) -> None:
         self._commands -= 1
+        self._is_alone = False  # until somebody looks: it may have been too short for that, and have left something running
 
     def look(self) -> Over | None:
         processes = [name for name in os.listdir(self._processes) if name.isdigit()]
@@ -98,7 +104,7 @@ class Watch:
             if memory > self._bounds.memory:
                 return Over("memory", memory, self._bounds.memory)
         if self._taken() > self._allowed:
-            disk = self._exact_disk.asked(self._counted)
+            disk = self._exact_disk.asked(lambda: self._counted() + self._held(processes))
             if disk > self._allowed:
                 return Over("disk", disk, self._bounds.disk)
         return None
@@ -132,23 +138,63 @@ class Watch:
         return max(self._free - free, (self._files - files) * BYTES_A_FILE)
 
     def _room(self) -> tuple[int, int]:
-        found = os.statvfs(self._tree)
+        found = os.fstatvfs(self._top)
         return found.f_bavail * found.f_frsize, found.f_favail
 
     def _counted(self) -> int:
-        """What was written below the tree since the start."""
+        """What was written below the tree since the start. All of what is gone, if somebody built deeper than can be counted."""
         total = 0
-        pending = [self._tree]
+        pending = ["."]
         while pending:
-            with suppress(OSError), os.scandir(pending.pop()) as entries:
+            where = pending.pop()
+            try:
+                entries = self._entries(where)
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    return self._taken()
+                continue
+            for name, found in entries:
+                if stat.S_ISDIR(found.st_mode):
+                    pending.append(f"{where}/{name}")
+                if found.st_ctime >= self._start - 1:
+                    total += max(found.st_blocks * 512, BYTES_A_FILE)
+        return total
+
+    def _entries(self, where: str) -> list[tuple[str, os.stat_result]]:
+        """Of a directory, to which no link leads: a box could lead the one who counts over the whole machine."""
+        place = mounts.open_below(self._top, where)
+        try:
+            directory = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        finally:
+            os.close(place)
+        found = []
+        try:
+            with os.scandir(directory) as entries:
                 for entry in entries:
                     with suppress(OSError):
-                        found = entry.stat(follow_symlinks=False)
-                        if entry.is_dir(follow_symlinks=False):
-                            pending.append(entry.path)
-                        if found.st_ctime >= self._start - 1:
-                            total += max(found.st_blocks * 512, BYTES_A_FILE)
-        return total
+                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+        finally:
+            os.close(directory)
+        return found
+
+    def _held(self, processes: list[str]) -> int:
+        """What has no name any more and takes room all the same, because somebody has it open."""
+        device, sizes = os.stat(self._top).st_dev, {}
+        for pid in processes:
+            with suppress(OSError):
+                for name in self._opened_by(pid):
+                    with suppress(OSError):
+                        found = os.stat(f"{pid}/fd/{name}", dir_fd=self._processes)
+                        if found.st_dev == device and found.st_nlink == 0:
+                            sizes[found.st_ino] = found.st_blocks * 512
+        return sum(sizes.values())
+
+    def _opened_by(self, pid: str) -> list[str]:
+        directory = os.open(f"{pid}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._processes)
+        try:
+            return os.listdir(directory)
+        finally:
+            os.close(directory)
 
 
 def _used(place: int) -> int:

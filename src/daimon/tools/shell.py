@@ -134,5 +134,5 @@ def _touched(attempt: Attempt) -> Touched:
     what = f"{attempt.method} {attempt.host}:{attempt.port}{attempt.path}"
     how = f"{attempt.outcome}: {attempt.reason}" if attempt.reason else attempt.outcome
     used = f", with the secret {', '.join(attempt.secrets)}" if attempt.secrets else ""
-    sent = attempt.label if attempt.outcome == "passed" else None
+    sent = attempt.label if attempt.outcome == "passed" or attempt.sent_bytes else None  # what was cut has left all the same
     return Touched("network", what[:500], f"{how}, {attempt.sent_bytes} bytes out, {attempt.received_bytes} in{used}", sent)
