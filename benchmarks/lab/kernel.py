@@ -31,7 +31,7 @@ from daimon.kernel.acting import Acting
 from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
 from daimon.kernel.desk import Desk
-from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatch import Dispatch, Floor
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
@@ -124,12 +124,12 @@ class House:
 
 
 @asynccontextmanager
-async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -> AsyncIterator[House]:
+async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, floor: Floor | None = None) -> AsyncIterator[House]:
     clock, feed = SystemClock(), Feed()
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    dispatch = Dispatch(registry, StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
+    dispatch = Dispatch(registry, floor or StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
     thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())

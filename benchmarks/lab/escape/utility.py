@@ -1,0 +1,1 @@
+async def run(host, box): return {}
