@@ -4,7 +4,7 @@ import anyio
 import pytest
 from tests.models.website import HOST
 
-from daimon import config, setup
+from daimon import config, keeper, setup
 from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.machine.home import Home
 from daimon.models.credential import Given
@@ -71,6 +71,33 @@ def test_a_vendors_key_is_not_shown_to_another_address(home: Home) -> None:
     assert opened.at("openai", "https://elsewhere.example/v1").key is None
     with pytest.raises(BadInput, match="--base-url is missing"):
         opened.at("compatible")
+
+
+def test_a_new_key_never_replaces_a_secret_that_happens_to_have_the_models_name(home: Home) -> None:
+    home.ensure()
+    vault = keeper.opened(home, {})
+    vault.add("mine", "ghp_something_else", keeper.Scope(hosts=("api.github.com",), agents=("*",)))
+    opened = Setup(home, {})
+    entry = config.ModelEntry(vendor="compatible", model="m", base_url="https://llm.example/v1")
+    kept_as = opened.key_name(entry, "mine", "sk-new")
+    opened.add(Wanted("mine", entry.model_copy(update={"key": kept_as}), Given("sk-new"), is_new_key=True), "usual")
+    assert kept_as == "mine-2"
+    assert vault.reveal("mine", "test", "api.github.com") == "ghp_something_else"
+    assert vault.reveal("mine-2", "test", "llm.example") == "sk-new"
+    assert opened.remove("mine") == "mine-2"
+
+
+def test_a_secret_that_an_entry_names_as_such_stays_when_the_model_goes(home: Home) -> None:
+    home.ensure()
+    vault = keeper.opened(home, {})
+    vault.add("shared", "sk-shared-key", keeper.Scope(hosts=("llm.example",)))
+    opened = Setup(home, {})
+    opened.add(
+        Wanted("mine", config.ModelEntry(vendor="compatible", model="m", base_url="https://llm.example/v1", key="vault:shared")), "usual"
+    )
+    assert opened.rows()[-1].key == "vault:shared"
+    assert opened.remove("mine") == ""
+    assert vault.has("shared")
 
 
 async def offers(home: Home, settings: config.Settings, environment: dict[str, str]) -> list[str]:

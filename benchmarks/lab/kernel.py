@@ -20,6 +20,7 @@ from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Policy
+from daimon.abi.secret import Redactor
 from daimon.abi.step import Step
 from daimon.abi.tool import Capability, Manifest, Tool
 from daimon.abi.turn import Pins, State, Turn
@@ -54,6 +55,7 @@ from daimon.policy.judge import Judge
 from daimon.testing.channel import FakeChannel
 from daimon.testing.judgement import FixedPolicy
 from daimon.tools.registry import Registry
+from daimon.vault.redact import SecretRedactor
 
 RESTING = (State.DONE, State.FAILED, State.PARKED)
 PATIENCE_S = 60.0
@@ -123,20 +125,29 @@ class House:
         return (await self.inbox.accept(event))[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Unguarded:
+    """What stands in for guards that a benchmark must do without."""
+
+    floor: Floor
+    redactor: Redactor
+
+
 @asynccontextmanager
-async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, floor: Floor | None = None) -> AsyncIterator[House]:
+async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, instead: Unguarded | None = None) -> AsyncIterator[House]:
     clock, feed = SystemClock(), Feed()
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    dispatch = Dispatch(registry, floor or StandingFloor(), rules(under, registry.manifests()), LocalLimiter(clock), clock, Holding(journal))
+redactor, judge = SecretRedactor(lambda: ()), rules(under, registry.manifests())
+    dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, Holding(journal), redactor)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
-    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000), dispatch, feed, clock, Estimator())
+    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000, redactor), dispatch, feed, clock, Estimator(), redactor)
     turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait", Desk(Standing(journal, HOME_SPACE), Manner()))
     scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
-    inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
-    postman = Postman(journal, (FakeChannel(),), feed, clock)
+    inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
+    postman = Postman(journal, (FakeChannel(),), feed, clock, redactor)
     tasks = [asyncio.ensure_future(scheduler.serve(1)), asyncio.ensure_future(postman.serve())]
     try:
         yield House(journal, inbox, ids, clock)

@@ -23,6 +23,7 @@ from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
 from daimon.abi.resources import Resources
+from daimon.abi.secret import Redactor
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
@@ -57,9 +58,11 @@ from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
+from daimon.machine.logs import cleaned_logs
 from daimon.machine.privacy import close_memory
 from daimon.memory.notebook import Notebook
 from daimon.mind import REFLEX, Mind
+from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.floor import StandingFloor
 from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
@@ -71,6 +74,7 @@ from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
 from daimon.tools.shell import shell_tools
 from daimon.tools.status import Counter, status_tools
+from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
@@ -95,6 +99,11 @@ def settings_of(home: Home) -> config.Settings:
     return config.load(home.config, os.environ)
 
 
+def redactor_of(home: Home) -> Redactor:
+    """For a look at a home that nobody runs. What was written down is clean of the values that the vault held then."""
+    return SecretRedactor(keeper.known_to(keeper.found(home, os.environ)))
+
+
 @dataclass(frozen=True, slots=True)
 class Daimon:
     """A running one, as the command line sees it."""
@@ -116,6 +125,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(os.close, home.lock())
         vault = keeper.opened(home, os.environ, ask)
         stack.callback(vault.close)
+        redactor = SecretRedactor(keeper.known_to(vault))
+        stack.enter_context(cleaned_logs(redactor))
         kit = extension.load(settings.extensions)
         clock, random = SystemClock(), SystemRandom()
         ids = SortableIds(clock, random)
@@ -127,17 +138,20 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
-        boxes = workshop.Workshop(sandboxes, vault, clock).pool(settings.sandbox.idle_minutes * 60, settings.sandbox.most)
+        shop = workshop.Workshop(sandboxes, vault, clock)
+        stack.callback(shop.close)
+        boxes = shop.pool(settings.sandbox.idle_minutes * 60, settings.sandbox.most)
         stack.push_async_callback(boxes.close)
         served = Served(notebook, journal, boxes, lambda: bool(mind.used - {REFLEX}))
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
-        dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, {READER: READERS_SYSTEM})
+        floor = StandingFloor(settings.floor.never)
+        dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor)
+        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
         feed = Feed()
-        thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator())
+        thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
         desk = Desk(grants, config.manner(settings), outflow)
@@ -148,8 +162,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Pins(mind.pin, judge.version, fingerprint(str, system), registry.hash, mind.name)
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
-        inbox = Inbox(journal, journal, scheduler, clock, ids, settings.gateway.max_event_bytes)
-        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock)
+        inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
+        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock, redactor)
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -172,7 +186,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
-        api = Api(Parts(inbox, journal, journal, journal, journal, grants, feed, clock, ids, status, reload, accounts, mind.warm))
+        here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -247,6 +262,13 @@ async def reading(home: Home) -> AsyncIterator[ReadOnlyJournal]:
 
 
 @asynccontextmanager
+async def looking(home: Home) -> AsyncIterator[CleanedJournal]:
+    """The same, for the eyes of a person."""
+    async with reading(home) as journal:
+        yield CleanedJournal(journal, redactor_of(home))
+
+
+@asynccontextmanager
 async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
     """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
     async with AsyncExitStack() as stack:
@@ -257,7 +279,7 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         ids = SortableIds(clock, SystemRandom())
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
-        yield Inbox(journal, journal, _Asleep(), clock, ids, settings.gateway.max_event_bytes)
+        yield Inbox(journal, _Asleep(), clock, ids, redactor_of(home), settings.gateway.max_event_bytes)
 
 
 @asynccontextmanager

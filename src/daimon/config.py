@@ -22,6 +22,7 @@ from daimon.abi.step import Hold
 from daimon.kernel.manner import Manner, quiet_hours
 from daimon.kernel.outflow import Outflow
 from daimon.machine.home import Home as Home
+from daimon.vault import shapes
 
 PREFIX = "DAIMON_"
 OURS = frozenset({"DAIMON_HOME", "DAIMON_UV", "DAIMON_CHECKOUT"})
@@ -285,6 +286,19 @@ class Network(_Branch):
     """Names with the address and port that each stands for: the only way to reach something in your own network."""
 
 
+def _pattern(words: str) -> str:
+    if not words.strip():
+        raise ValueError("a pattern needs at least one word, such as 'terraform destroy'")
+    return words
+
+
+class Floor(_Branch):
+    """What never runs, whatever any policy says, besides what Daimon refuses by itself."""
+
+    never: Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_as_list)] = ()
+    """Commands, as words with * and ?."""
+
+
 class Settings(_Branch):
     owner: Owner = Owner()
     gateway: Gateway = Gateway()
@@ -298,6 +312,7 @@ class Settings(_Branch):
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     asking: Asking = Asking()
+    floor: Floor = Floor()
     context: Context = Context()
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
@@ -343,6 +358,11 @@ def outflow(settings: Settings) -> Outflow:
 def local_hosts(settings: Settings) -> dict[str, tuple[str, int]]:
     pairs = {name.lower(): address.rpartition(":") for name, address in settings.network.local.items()}
     return {name: (host.strip("[]"), int(port)) for name, (host, _, port) in pairs.items()}
+
+
+def without_shapes(text: str) -> str:
+    """Without what is shaped like a secret: for what a command says of its own, such as which line of the settings is wrong."""
+    return shapes.without(text)
 
 
 def _read(file: Path) -> dict[str, Any]:

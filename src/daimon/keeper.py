@@ -6,6 +6,7 @@ leaves both, and the next start does it again, to the same end.
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from daimon import config
@@ -19,10 +20,12 @@ from daimon.vault import keys_file, private, seal
 from daimon.vault.credential import Credential
 from daimon.vault.key_file import KeyFile
 from daimon.vault.passphrase import Passphrase
+from daimon.vault.redact import Known
 from daimon.vault.scope import host_of
 from daimon.vault.sealed_file import SealedFile
 from daimon.vault.secret import name_for, usable
-from daimon.vault.source import CREDENTIALS_VARIABLE, NAMES, PASSPHRASE_VARIABLE, Source, Sources
+from daimon.vault.source import CREDENTIALS_VARIABLE, NAMES, Source, Sources
+from daimon.vault.source import PASSPHRASE_VARIABLE as PASSPHRASE_VARIABLE
 from daimon.vault.store import Entry as Entry
 from daimon.vault.store import Scope as Scope
 from daimon.vault.store import Vault as Vault
@@ -32,7 +35,6 @@ from daimon.vault.uses import Uses
 
 FROM_ENVIRONMENT = "env:"
 LONGEST_KEY = 8_192
-SOURCES = NAMES
 Ask = Callable[[], str | None]
 """For a passphrase. None: nobody can be asked."""
 _LOG = logging.getLogger(__name__)
@@ -43,13 +45,31 @@ def nobody() -> None:
 
 
 def opened(home: Home, environment: Mapping[str, str], ask: Ask = nobody) -> Vault:
-    """Nothing is read before it is needed, unless keys have to move in. Raises Misconfigured where they cannot."""
+    """With the keys moved in that were kept in the clear before. Raises Misconfigured where they cannot."""
+    vault = found(home, environment, ask)
+    _move_in(home, vault)
+    return vault
+
+
+def found(home: Home, environment: Mapping[str, str], ask: Ask = nobody) -> Vault:
+    """As it is, for a look: nothing is read before it is needed, and nothing is written by looking."""
     sources = _sources(home, environment, ask)
     clock = SystemClock()
     file = SealedFile(home.vault, sources, lambda: sources.usual(environment), files.replace)
-    vault = Vault(file, Uses(home.vault_uses, clock), clock)
-    _move_in(home, vault)
-    return vault
+    return Vault(file, Uses(home.vault_uses, clock), clock)
+
+
+def known_to(vault: Vault) -> Callable[[], tuple[Known, ...]]:
+    """What must not be seen. While the vault cannot be read, what it held last: a lock that jams does not open the door."""
+    last: tuple[Known, ...] = ()
+
+    def known() -> tuple[Known, ...]:
+        nonlocal last
+        with suppress(Misconfigured):
+            last = vault.known()
+        return last
+
+    return known
 
 
 def needs_passphrase(home: Home, environment: Mapping[str, str]) -> bool:

@@ -286,13 +286,14 @@ class Setup:
     def key_name(self, entry: config.ModelEntry, name: str, key: str) -> str:
         """Where a new key is kept: under the vendor's name, unless that one is another, or goes to another address.
 
-        A model that is set up anew gets its new key where the old one was.
+        A model that is set up anew gets its new key where the old one was. No other secret is ever written over.
         """
         old = self.settings.models.get(name)
         if old is not None and not (old.key or "").startswith(FROM_ENVIRONMENT):
             return old.key or old.vendor
-        is_free = not self._vault.has(entry.vendor) or self._vault.is_same(entry.vendor, key)
-        return entry.vendor if is_free and is_vendors_own(entry) else name
+        own = (entry.vendor,) if is_vendors_own(entry) else ()
+        names: tuple[str, ...] = (*own, name, *(f"{name[:60]}-{n}" for n in range(2, len(self._vault.entries()) + 3)))
+        return next(each for each in names if not self._vault.has(each) or self._vault.is_same(each, key))
 
 
 async def look(environment: Mapping[str, str]) -> Found:

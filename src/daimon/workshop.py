@@ -15,7 +15,7 @@ from pathlib import Path
 
 from daimon import config, keeper
 from daimon.abi.box import Attempt, Command, Place, Ran, Role
-from daimon.abi.errors import ToolFailed
+from daimon.abi.errors import Denied, Lost, NotFound, ToolFailed
 from daimon.abi.ids import SELF, AgentId
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
@@ -103,7 +103,7 @@ class WiredBox:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
             return await self.box.run(command, sinks)
         places = [_as_the_role_says(place, self.role) for place in command.places]
-        with self.way_out.open(places, self.injections, self._label):
+        with self.way_out.open(places, await self._current() if places else (), self._label):
             ran = await self.box.run(command, sinks)
         return replace(ran, attempts=self._attempts())
 
@@ -113,6 +113,18 @@ class WiredBox:
             with suppress(asyncio.CancelledError):
                 await self.serving
         await self.box.close()
+
+    async def _current(self) -> tuple[Injection, ...]:
+        """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""
+        current = []
+        for given in self.injections:
+            with suppress(NotFound, Denied):
+                (now,) = self.secrets.injections((given.name,), self.agent)
+                if len(now.value) != len(given.placeholder):
+                    await self.close()
+                    raise Lost(f"the secret {given.name} has changed its length, so the box was closed: {LOSSES}")
+                current.append(replace(now, placeholder=given.placeholder))
+        return tuple(current)
 
     def _attempts(self) -> tuple[Attempt, ...]:
         assert self.way_out is not None
@@ -141,9 +153,13 @@ class Workshop:
     sandboxes: Sandboxes
     secrets: Secrets
     clock: Clock
+    resolver: SystemResolver = field(default_factory=SystemResolver)
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
+
+    def close(self) -> None:
+        self.resolver.close()
 
     async def make(self, key: str) -> WiredBox:
         """The key begins with the agent's name and a colon."""
@@ -156,7 +172,7 @@ class Workshop:
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
-        way_out = Egress(resolver=SystemResolver(), local=self.sandboxes.local, clock=self.clock)
+        way_out = Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
         authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
         if box.listener is None:

@@ -106,6 +106,15 @@ def test_the_prompt_of_a_model_call_is_printed_as_it_was_sent(daimon: Daimon) ->
     assert daimon.run("trace", "last", "--prompt", "0").code == 3
 
 
+def test_an_error_shows_nothing_that_is_shaped_like_a_secret(daimon: Daimon) -> None:
+    daimon.run("chat", "hello")
+    secret = f"ghp_{'Zx8Qm2Lr9Tk4Wd7Hc1Nf' * 2}"[:40]
+    for told in (daimon.run("trace", secret).err, daimon.run("--debug", "trace", secret).err, daimon.run("--json", "trace", secret).err):
+        assert secret not in told
+        assert "[redacted github-token]" in told
+    assert "no-such-turn" in daimon.run("trace", "no-such-turn").err
+
+
 def test_turns_can_be_narrowed(daimon: Daimon) -> None:
     daimon.use_patient_model()
     daimon.up()

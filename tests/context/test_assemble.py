@@ -24,6 +24,7 @@ from daimon.context.tokens import estimate, of_tool
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
+from daimon.testing.redactor import PlainRedactor
 
 SYSTEM = "You are a test."
 TOOLS = (Manifest(name="pay", description="pays", parameters={"type": "object"}, effect=Effect.UNSAFE),)
@@ -36,7 +37,7 @@ def journal() -> MemoryJournal:
 
 
 def pager(journal: MemoryJournal, budget_tokens: int = PLENTY) -> Pager:
-    return Pager(journal, SYSTEM, budget_tokens)
+    return Pager(journal, SYSTEM, budget_tokens, PlainRedactor())
 
 
 async def begin(journal: MemoryJournal, text: str, conversation: str = "main") -> Claim:

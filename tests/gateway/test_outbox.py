@@ -24,6 +24,7 @@ from daimon.testing.channel import FakeChannel
 from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
+from daimon.testing.redactor import PlainRedactor
 
 DEADLINE_S = 10.0
 BOB, EVE = Address("mail", "bob"), Address("mail", "eve")
@@ -37,7 +38,7 @@ class Desk:
         self.journal = journal
         self.clock = clock
         self.feed = Feed()
-        self._postman = Postman(journal, channels, self.feed, clock)
+        self._postman = Postman(journal, channels, self.feed, clock, PlainRedactor())
         self._turns = 0
 
     async def send(self, *letters: tuple[Address, str]) -> TurnId:
@@ -322,7 +323,7 @@ async def test_a_journal_that_stops_ends_the_postman() -> None:
             raise JournalStopped("the disk is gone")
 
     clock = ManualClock()
-    postman = Postman(Broken(clock, CountingIds()), (), Feed(), clock)
+    postman = Postman(Broken(clock, CountingIds()), (), Feed(), clock, PlainRedactor())
     async with asyncio.timeout(DEADLINE_S):
         with pytest.RaisesGroup(JournalStopped):
             await postman.serve()

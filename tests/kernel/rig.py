@@ -53,6 +53,7 @@ from daimon.testing.journal import MemoryJournal
 from daimon.testing.model import Line, ScriptedModel
 from daimon.tools.quarantine import READERS_SYSTEM
 from daimon.tools.registry import Registry
+from daimon.vault.redact import Known, SecretRedactor
 
 PINS = Pins("config", "policy", "prompts", "tools", "model")
 LIMITS = Limits()
@@ -187,26 +188,27 @@ async def kernel(
     hold: Hold = "never",
     closed_answers: int = 20,
     ids: Ids | None = None,
+    known: tuple[Known, ...] = (),
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
-    feed, channel = Feed(), FakeChannel()
+    feed, channel, redactor = Feed(), FakeChannel(), SecretRedactor(lambda: known)
     registry = Registry(tools)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
-    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal, hold, closed_answers))
-    pager = Pager(journal, "You are a test.", 32_000, {READER: READERS_SYSTEM})
+    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal, hold, closed_answers), redactor)
+    pager = Pager(journal, "You are a test.", 32_000, redactor, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
-    thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator())
+    thinking = Thinking(brain, pager, dispatch, feed, clock, Estimator(), redactor)
     desk = Desk(Standing(journal, HOME_SPACE), manner)
     await desk.grants.load(clock.now())
     turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer, desk)
     scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
-    inbox = Inbox(journal, journal, scheduler, clock, ids, 1_000_000)
-    postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock)
+    inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
+    postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock, redactor)
     tasks = [asyncio.ensure_future(scheduler.serve(8)), asyncio.ensure_future(postman.serve())]
     try:
         yield Rig(

@@ -23,6 +23,7 @@ from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 from daimon.testing.judgement import FixedLimiter, FixedPolicy
 from daimon.testing.notes import FakeNotes
+from daimon.testing.redactor import PlainRedactor
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
@@ -40,9 +41,8 @@ def call() -> Call:
 
 
 def gate(tool: Tool, policy: FixedPolicy, limiter: FixedLimiter | None = None) -> Dispatch:
-    return Dispatch(
-        Registry([tool]), StandingFloor(), policy, limiter or FixedLimiter(Granted()), CLOCK, Holding(MemoryJournal(CLOCK, CountingIds()))
-    )
+    holding = Holding(MemoryJournal(CLOCK, CountingIds()))
+    return Dispatch(Registry([tool]), StandingFloor(), policy, limiter or FixedLimiter(Granted()), CLOCK, holding, PlainRedactor())
 
 
 def test_every_tool_of_the_house_is_known_here_and_has_a_strict_manifest() -> None:

@@ -64,6 +64,14 @@ def is_text(text: str) -> bool:
     return True
 
 
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _shown(value: JsonValue) -> str:
     """The beginning of it, without following deep nesting or writing out long numbers."""
     shown = ""

@@ -48,3 +48,7 @@ class Redactor(Protocol):
     def clean_known(self, text: str) -> str:
         """Without known values only: for what must stay as it was otherwise."""
         ...
+
+    def unfinished(self, text: str) -> int:
+        """How many characters at the end may be the beginning of a known value, or of more of it: for what arrives piece by piece."""
+        ...

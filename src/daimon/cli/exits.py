@@ -34,7 +34,7 @@ TABLE = (
     Exit(OK, "done"),
     Exit(FAILED, "something failed, such as a turn or a check", (DaimonError,)),
     Exit(USAGE, "wrong usage: an unknown command or option"),
-    Exit(NOT_FOUND, "not found, or nothing in this home yet", (NotFound,)),
+    Exit(NOT_FOUND, "not found, or nothing in this home yet; of `floor check`: it never runs", (NotFound,)),
     Exit(BAD_INPUT, "bad input; an event is kept as a dead letter", (BadInput,)),
     Exit(DAMAGED, "the journal is damaged, foreign, or from a newer release", (JournalDamaged,)),
     Exit(NOT_RUNNING, "no gateway answers, or it went away", (NotRunning,)),

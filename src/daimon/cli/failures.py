@@ -1,12 +1,14 @@
 """What a failing command leaves on stderr: a sentence for what we know, one line for what we do not.
 
-Never a stack trace, unless --debug asks for it.
+Never a stack trace, unless --debug asks for it, and never what is shaped like a secret. Values of the vault are known to a gateway only,
+which cleans what it says and what it logs by itself.
 """
 
 import json
 import logging
 import os
 import sys
+import traceback
 
 from daimon.abi.errors import DaimonError
 from daimon.cli import exits
@@ -16,7 +18,7 @@ from daimon.cli.options import DEBUG_VARIABLE, JSON_VARIABLE
 def tell(error: BaseException) -> int:
     """Says what happened; returns the exit code."""
     if os.environ.get(DEBUG_VARIABLE):
-        sys.__excepthook__(type(error), error, error.__traceback__)
+        sys.stderr.write(_clean("".join(traceback.format_exception(error))))
     cause = innermost(error)
     match cause:
         case DaimonError():
@@ -70,8 +72,15 @@ def innermost(error: BaseException) -> BaseException:
 def _write(code: str, text: str) -> None:
     from daimon.cli.screen import plain
 
+    text = _clean(text)
     if os.environ.get(JSON_VARIABLE) or "--json" in sys.argv:
         line = json.dumps({"error": {"code": code, "message": text}})
     else:
         line = f"daimon: {plain(text)}"
     sys.stderr.write(line + "\n")
+
+
+def _clean(text: str) -> str:
+    from daimon.config import without_shapes
+
+    return without_shapes(text)

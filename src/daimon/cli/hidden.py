@@ -14,7 +14,7 @@ from daimon.config import Home
 
 _MOST_BYTES = 1024 * 1024
 """Of what comes through a pipe: more than any secret may have, and not without an end."""
-_INSTEAD = "set DAIMON_VAULT_PASSPHRASE"
+_INSTEAD = f"set {keeper.PASSPHRASE_VARIABLE}"
 
 
 def ask(question: str, instead: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, grants, model, options, policy, sandbox, secrets, service
+from daimon.cli import commands, dev, exits, failures, floor, grants, model, options, policy, sandbox, secrets, service
 
 app = typer.Typer(
     name="daimon",
@@ -29,6 +29,7 @@ app.add_typer(grants.app, name="grants")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
+app.add_typer(floor.app, name="floor")
 
 
 def _version(asked: bool) -> None:

@@ -10,7 +10,7 @@ A gateway that is just starting holds the home before it listens; `door` and `ga
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ async def source(home: config.Home) -> AsyncIterator[Source]:
         return
     from daimon import boot
 
-    async with boot.reading(home) as journal:
+    async with boot.looking(home) as journal:
         yield journal
 
 
@@ -128,9 +128,13 @@ class _OwnGateway:
         self._thread = threading.Thread(target=self._live, name="gateway", daemon=True)
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._failure: BaseException | None = None
+        self._ask: Callable[[], str | None] = lambda: None
 
     def start(self) -> None:
+        from daimon.cli import hidden
+
         log_in_lines()
+        self._ask = hidden.passphrase_ahead(self._home)
         self._thread.start()
         self._ready.result()
 
@@ -155,7 +159,7 @@ class _OwnGateway:
         from daimon import boot
 
         done = asyncio.Event()
-        async with boot.running(self._home, boot.settings_of(self._home), 0) as daimon:
+        async with boot.running(self._home, boot.settings_of(self._home), 0, self._ask) as daimon:
             self._ready.set_result((asyncio.get_running_loop(), done))
             ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(done.wait()), daimon.failed]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

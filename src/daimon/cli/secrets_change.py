@@ -7,6 +7,7 @@ from pathlib import Path
 
 from daimon import config, keeper
 from daimon.cli import hidden, screen
+from daimon.keeper import PASSPHRASE_VARIABLE
 
 _SOURCES = {
     "file": "a file of the home: whoever can read the home can open the vault",
@@ -59,9 +60,9 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
 
 def seal(given: Path | None, source: str, as_json: bool) -> None:
     with opened(given) as (home, vault):
-        vault.entries()  # it must open before it is sealed anew
+        is_said = vault.source != "passphrase" and PASSPHRASE_VARIABLE in os.environ  # else that is the old one
         home.ensure()
-        vault.seal(keeper.source(source, home, os.environ, hidden.new_passphrase))
+        vault.seal(keeper.source(source, home, os.environ, (lambda: os.environ[PASSPHRASE_VARIABLE]) if is_said else hidden.new_passphrase))
         _told(as_json, {"source": source}, f"the vault is sealed anew; its key is in {_SOURCES[source]}")
 
 

@@ -4,14 +4,15 @@ The bytes of a request are laid out so that what comes before the newest message
 providers charge little for a beginning that they have seen before. So earlier turns stand in it just as they were sent, and the window
 on them begins where it began last time. When the budget is short it is cut once, to half of what there is room for, and then grows again;
 never this turn's own messages. `prepare` reads earlier turns; the reply records which, as references, so that a resumed or replayed turn
-reads the same ones. `assemble` is pure.
+reads the same ones. `assemble` is pure but for one thing: what it shows is cleaned of secrets, known and shaped, by what is known today.
 """
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import blob_hash, encode
 from daimon.abi.context import Background, Prompt, Scene
 from daimon.abi.errors import JournalDamaged, NotFound
@@ -21,6 +22,7 @@ from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Message, Role, said
 from daimon.abi.model import Request
 from daimon.abi.ports import Past
+from daimon.abi.secret import Redactor
 from daimon.abi.step import ContextRef, Happened, Intended, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
@@ -36,9 +38,12 @@ MOST_KEPT = 512
 
 
 class Pager:
-    def __init__(self, archive: Past, system: str, budget_tokens: int, systems: Mapping[AgentId, str] | None = None) -> None:
+    def __init__(
+        self, archive: Past, system: str, budget_tokens: int, redactor: Redactor, systems: Mapping[AgentId, str] | None = None
+    ) -> None:
         """`systems` are the texts of agents that have one of their own."""
         self._archive = archive
+        self._redactor = redactor
         self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
         self._erasures = 0
         self._system = said(Role.SYSTEM, system, SYSTEM_LABEL)
@@ -53,14 +58,18 @@ class Pager:
         return Background(tuple(earlier), await self._events(scene.steps))
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
-        current = (from_event(scene.event), *_messages(scene.steps, background.events))
-        system = self._systems.get(scene.agent, self._system)
+        current = self._clean((from_event(scene.event), *_messages(scene.steps, background.events)))
+        (system,) = self._clean((self._systems.get(scene.agent, self._system),))
         left = self._budget_tokens - estimate(system) - sum(map(of_tool, tools)) - sum(map(estimate, current))
         refs, earlier = _fit(background, left)
-        messages = (system, *earlier, *current)
+        messages = (system, *self._clean(earlier), *current)
         request = Request(messages, tools, label=join(m.label for m in messages), context=refs, thread=_thread(scene.turn))
         chunks = (encode(Message, system), encode(tuple[Manifest, ...], tools), *(encode(Message, m) for m in messages[1:]))
         return Prompt(request, chunks)
+
+    def _clean(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        clean = self._redactor.clean
+        return tuple(m if (parts := cleaned(m.parts, clean)) is m.parts else replace(m, parts=parts) for m in messages)
 
     async def _earlier(self, turn: Turn) -> list[TurnId]:
         """The turns of the window, the oldest first: from where it began for the last turn that asked a model."""

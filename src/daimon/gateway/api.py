@@ -17,7 +17,8 @@
     GET  /v1/status              how it is
     GET  /healthz                200 while it runs; needs no token
 
-It knows nothing of sockets: who may call is decided in `door`.
+It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
+known after something was written down, and errors of what is shaped like one too.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -31,14 +32,16 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from daimon.abi.cleaning import cleaned_json, cleaned_text
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, Misconfigured, NotFound, TooLarge
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
 from daimon.abi.money import Account
-from daimon.abi.plain import clean
+from daimon.abi.plain import clean, is_utf8
 from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, Ledger, Overview, Store
+from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
@@ -68,6 +71,7 @@ class Parts:
     """Those of today and this month."""
     warm: Callable[[], None]
     """Somebody listens, so somebody will speak."""
+    redactor: Redactor
 
 
 class Api:
@@ -91,7 +95,7 @@ class Api:
                 Route("/v1/status", self._status),
                 Route("/healthz", self._health),
             ],
-            exception_handlers={DaimonError: _failed, 404: _nowhere, 405: _nowhere, Exception: _bug},
+            exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,7 +112,7 @@ class Api:
         try:
             event, accepted = await self._parts.inbox.take(body, key)
         except DaimonError as failure:
-            return _status_of(failure), explained(failure.code, str(failure))
+            return _status_of(failure), explained(failure.code, self._parts.redactor.clean(str(failure)))
         return 202, encode(Taken, Taken(accepted.event, accepted.seq, event.conversation, accepted.is_new))
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -127,7 +131,7 @@ class Api:
 
     async def _event(self, request: Request) -> Response:
         event = await self._parts.archive.event(EventId(request.path_params["id"]))
-        return _json(Caused, Caused(event, await self._parts.archive.turn_of(event.id)))
+        return self._json(Caused, Caused(event, await self._parts.archive.turn_of(event.id)))
 
     async def _turns(self, request: Request) -> Response:
         asked = request.query_params
@@ -137,13 +141,13 @@ class Api:
         turns = await self._parts.archive.turns(
             HOME_SPACE, _limit(asked.get("limit")), asked.get("conversation"), State(state) if state else None
         )
-        return _json(tuple[Turn, ...], turns)
+        return self._json(tuple[Turn, ...], turns)
 
     async def _trace(self, request: Request) -> Response:
         turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
         archive = self._parts.archive
         event, steps, late = await archive.event(turn.event), await archive.steps(turn.id), await archive.late(turn.id)
-        return _json(Trace, Trace(turn, event, steps, late))
+        return self._json(Trace, Trace(turn, event, steps, late))
 
     async def _stop(self, request: Request) -> Response:
         turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
@@ -153,13 +157,14 @@ class Api:
             body=Stop(turn.id, "asked by the owner"), label=owned("api"), occurred_at=now, received_at=now,
         )  # fmt: skip
         await self._parts.inbox.accept(stop)
-        return _json(Turn, turn, 202)
+        return self._json(Turn, turn, 202)
 
     async def _questions(self, request: Request) -> Response:
-        return _json(tuple[OpenQuestion, ...], await open_questions(self._parts.archive, HOME_SPACE))
+        return self._json(tuple[OpenQuestion, ...], await open_questions(self._parts.archive, HOME_SPACE))
 
     async def _letters(self, request: Request) -> Response:
-        return _json(tuple[Letter, ...], tuple(map(_letter, await self._parts.overview.letters(_limit(request.query_params.get("limit"))))))
+        found = await self._parts.overview.letters(_limit(request.query_params.get("limit")))
+        return self._json(tuple[Letter, ...], tuple(map(_letter, found)))
 
     async def _keep(self, request: Request) -> Response:
         most = self._parts.inbox.max_event_bytes
@@ -169,10 +174,13 @@ class Api:
             return Response(status_code=400)  # nobody reads it
         if len(data) > most:
             raise TooLarge(f"the value has more than {most} bytes (gateway.max_event_bytes)")
-        return _json(dict[str, str | int], {"blob": await self._parts.store.put(data), "size": len(data)}, 201)
+        return self._json(dict[str, str | int], {"blob": await self._parts.store.put(data), "size": len(data)}, 201)
 
     async def _blob(self, request: Request) -> Response:
-        return Response(await self._parts.store.get(BlobHash(request.path_params["hash"])), media_type="application/octet-stream")
+        data = await self._parts.store.get(BlobHash(request.path_params["hash"]))
+        if is_utf8(data):  # such as the request of a model call; pictures and sounds are handed out as they are
+            data = cleaned_text(data, self._parts.redactor.clean_known)
+        return Response(data, media_type="application/octet-stream")
 
     async def _costs(self, request: Request) -> Response:
         asked = request.query_params
@@ -181,18 +189,18 @@ class Api:
             raise BadInput(f"by={by[:20]!r} is none of {', '.join(get_args(Grouping))}")
         since, until = _day(asked.get("since", "")), _day(asked.get("until", ""))
         rows = await self._parts.ledger.spending(HOME_SPACE, by, since, until)  # type: ignore[arg-type]
-        return _json(Costs, Costs(by, rows, await self._parts.ledger.balances(HOME_SPACE, self._parts.accounts())))  # type: ignore[arg-type]
+        return self._json(Costs, Costs(by, rows, await self._parts.ledger.balances(HOME_SPACE, self._parts.accounts())))  # type: ignore[arg-type]
 
     async def _grants(self, request: Request) -> Response:
         given, now = await self._parts.grants.given(), self._parts.clock.now()
         is_all = request.query_params.get("all") == "true"
-        return _json(tuple[Given, ...], tuple(each for each in given if is_all or each.is_in_force(now)))
+        return self._json(tuple[Given, ...], tuple(each for each in given if is_all or each.is_in_force(now)))
 
     async def _revoke(self, request: Request) -> Response:
-        return _json(Given, await self._parts.grants.revoke(request.path_params["id"], OWNER))
+        return self._json(Given, await self._parts.grants.revoke(request.path_params["id"], OWNER))
 
     async def _reload(self, request: Request) -> Response:
-        return _json(Reloaded, await self._parts.reload())
+        return self._json(Reloaded, await self._parts.reload())
 
     async def _feed(self, request: Request) -> Response:
         self._parts.warm()
@@ -206,10 +214,27 @@ class Api:
                     yield encode(Update, update) + b"\n"
 
     async def _status(self, request: Request) -> Response:
-        return _json(Status, await self._parts.status())
+        return self._json(Status, await self._parts.status())
 
     async def _health(self, request: Request) -> Response:
         return Response(b"ok\n", media_type="text/plain")
+
+    def _json(self, kind: Any, value: object, status: int = 200) -> Response:
+        data = cleaned_json(encode(kind, value), self._parts.redactor.clean_known)
+        return Response(data, status, media_type="application/json")
+
+    async def _failed(self, request: Request, failure: Exception) -> Response:
+        assert isinstance(failure, DaimonError)
+        return error(_status_of(failure), failure.code, self._parts.redactor.clean(str(failure)))
+
+    async def _bug(self, request: Request, failure: Exception) -> Response:
+        told = self._parts.redactor.clean(f"{type(failure).__name__}: {clean(str(failure))}")
+        return error(500, "bug", f"an error in Daimon itself: {told}")
+
+    async def _nowhere(self, request: Request, failure: Exception) -> Response:
+        status = getattr(failure, "status_code", 404)
+        told = self._parts.redactor.clean(f"there is no {request.method} {request.url.path}")
+        return error(status, "not_found" if status == 404 else "bad_method", told)
 
 
 async def _body(receive: Receive, most: int) -> bytes:
@@ -228,10 +253,6 @@ def _letter(letter: DeadLetter) -> Letter:
     return Letter(letter.source, letter.reason, letter.at, letter.body.decode("utf-8", "backslashreplace"))
 
 
-def _json(kind: Any, value: object, status: int = 200) -> Response:
-    return Response(encode(kind, value), status, media_type="application/json")
-
-
 def key_in(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     """The idempotency key beside an event. Space around it is not part of it, whichever way it came."""
     return next((value.strip(b" \t").decode("latin-1") for name, value in headers if name == b"idempotency-key"), None)
@@ -243,11 +264,6 @@ def error(status: int, code: str, message: str) -> Response:
 
 def explained(code: str, message: str) -> bytes:
     return encode(dict[str, dict[str, str]], {"error": {"code": code, "message": message}})
-
-
-async def _failed(request: Request, failure: Exception) -> Response:
-    assert isinstance(failure, DaimonError)
-    return error(_status_of(failure), failure.code, str(failure))
 
 
 def _status_of(failure: DaimonError) -> int:
@@ -266,15 +282,6 @@ def _status_of(failure: DaimonError) -> int:
             return 503
         case _:
             return 500
-
-
-async def _bug(request: Request, failure: Exception) -> Response:
-    return error(500, "bug", f"an error in Daimon itself: {type(failure).__name__}: {clean(str(failure))}")
-
-
-async def _nowhere(request: Request, failure: Exception) -> Response:
-    status = getattr(failure, "status_code", 404)
-    return error(status, "not_found" if status == 404 else "bad_method", f"there is no {request.method} {request.url.path}")
 
 
 def _day(text: str) -> str:

@@ -2,18 +2,22 @@
 
 For a channel where a second send with the same key is harmless, a crash means a second try. For any other, the try is written
 down first; found unfinished after a crash it is *unknown*, is not repeated, and says so. A failing channel is tried again
-with growing pauses; other places are not held up by it.
+with growing pauses; other places are not held up by it. What goes to a person, questions too, is cleaned of secrets last thing before it
+leaves; an event for another conversation is cleaned where that takes it in.
 """
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from daimon.abi.cleaning import cleaned
 from daimon.abi.errors import JournalFull, JournalStopped, NotSent
 from daimon.abi.event import Address, Said
 from daimon.abi.ports import Channel, Clock, Delivery, Outbox, Outgoing
+from daimon.abi.secret import Redactor
 from daimon.abi.step import Asked, Happened, Started
 from daimon.kernel.containment import within
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
@@ -28,8 +32,9 @@ LONGEST_PAUSE_S = 600.0
 
 
 class Postman:
-    def __init__(self, outbox: Outbox, channels: Iterable[Channel], feed: Feed, clock: Clock) -> None:
+    def __init__(self, outbox: Outbox, channels: Iterable[Channel], feed: Feed, clock: Clock, redactor: Redactor) -> None:
         self._outbox = outbox
+        self._redactor = redactor
         self._channels = {channel.name: channel for channel in channels}
         self._feed = feed
         self._clock = clock
@@ -75,6 +80,8 @@ class Postman:
             await self._send(channel, message)
 
     async def _send(self, channel: Channel, message: Outgoing) -> None:
+        if isinstance(message.content, Said):
+            message = replace(message, content=cleaned(message.content, self._redactor.clean))
         try:
             state = await self._until_there_is_room(lambda: within(SEND_TIMEOUT_S, channel.send(message)))
         except JournalStopped:
@@ -87,7 +94,7 @@ class Postman:
             self._feed.publish(Spoken(message.conversation, message.key, message.content))
 
     async def _fail(self, channel: Channel, message: Outgoing, failure: Exception) -> None:
-        note = f"{type(failure).__name__}: {failure}"
+        note = self._redactor.clean(f"{type(failure).__name__}: {failure}")
         if not channel.may_repeat and not isinstance(failure, NotSent):
             await self._note(message, "unknown", f"it may or may not have gone out, and is not repeated: {note}")
         elif message.attempts + 1 >= MOST_ATTEMPTS:

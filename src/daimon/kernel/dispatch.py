@@ -3,6 +3,8 @@
     admit    schema → floor → policy                            pure; before the intent is written
     run      handles → floor and policy of today → limits → tool → result  after the intent is on disk
 
+What a tool says, well or ill, is cleaned of secrets here, before anybody else sees it: of known values, and of what is shaped like one.
+
 Whatever a model asks for and whatever a tool does, the answer is a `Happened`: an unknown tool, wrong arguments, a refusal,
 an exception, a hang, a result of a hundred megabytes or of broken text are all told to the model, recorded, and the turn goes
 on. Only cancellation passes through.
@@ -13,6 +15,7 @@ from typing import Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
 
+from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, Misconfigured, ToolFailed
 from daimon.abi.event import Late
@@ -23,6 +26,7 @@ from daimon.abi.label import UNLABELLED, Author, Label, Origin, join, stated
 from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.plain import clean
 from daimon.abi.ports import Clock, Granted, Limiter, Policy
+from daimon.abi.secret import Redactor
 from daimon.abi.step import Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result, Tool
 from daimon.context.held import handles
@@ -73,6 +77,7 @@ class Dispatch:
     limiter: Limiter
     clock: Clock
     holding: Holding
+    redactor: Redactor
 
     def offered(self, agent: AgentId) -> tuple[Manifest, ...]:
         """The tools that an agent is given. A reader has none, whatever it reads."""
@@ -110,11 +115,11 @@ class Dispatch:
             self._judge_again(tool.manifest, written, situation)
             await self._limit(tool.manifest)
         except ToolFailed as failed:
-            return refused(n, intended, clean(failed.reason), str(failed), retryable=failed.retryable)
+            return self._refused(n, intended, failed)
         try:
             outcome = await within(tool.manifest.timeout_s, tool.run(arguments, call))
             if isinstance(outcome, Pending):
-                return _started(n, outcome)
+                return cleaned(_started(n, outcome), self.redactor.clean_known)
             return self._finished(n, intended, tool.manifest, outcome, started, how)
         except TimeoutError:
             limit = f"no result within {tool.manifest.timeout_s:g} s; it may or may not have taken effect"
@@ -135,10 +140,10 @@ class Dispatch:
         try:
             found = await within(tool.manifest.timeout_s, tool.verify(arguments, situation.call))
             return None if found is None else self._mark(self._finished(n, intended, tool.manifest, found, started, "verified"), situation)
-        except ToolFailed:
-            raise
+        except ToolFailed as failed:
+            raise ToolFailed(failed.reason, self.redactor.clean(str(failed)), failed.retryable) from failed
         except Exception as bug:
-            raise ToolFailed(CRASHED, f"verifying {intended.tool} raised {type(bug).__name__}: {bug}") from bug
+            raise ToolFailed(CRASHED, self.redactor.clean(f"verifying {intended.tool} raised {type(bug).__name__}: {bug}")) from bug
 
     def is_changed(self, intended: Intended) -> bool:
         """Is the tool gone, or another one than when the call was decided?"""
@@ -198,28 +203,33 @@ class Dispatch:
             raise ToolFailed("rate_limited", f"{manifest.name} may be called again in {turn.seconds:.0f} s", retryable=True)
 
     def _finished(self, n: int, intended: Intended, manifest: Manifest, result: Result, started: float, how: How) -> Happened:
-        text, code = render.success(result.data, manifest.max_result_bytes)
-        given = {f: stated(each) for f, each in result.labels.items()}
+        text, code = render.success(result.data, manifest.max_result_bytes, self.redactor.clean)
+        given = {f: stated(each) for f, each in cleaned(result.labels, self.redactor.clean_known).items()}
         label = given.get("") or _label(manifest, intended)
         labels = {f: Label.of(Origin(author, _source(manifest, intended.arguments))) for f, author in manifest.result.fields.items()}
         labels |= {f: each for f, each in given.items() if f}
         if labels:
             labels[""] = label
         label, labels = _private(manifest, label), {f: _private(manifest, each) for f, each in labels.items()}
+        parts = cleaned(result.parts, self.redactor.clean)
         happened = Happened(
             n,
-            ToolResult(intended.call, intended.tool, (Text(text), *result.parts), bool(code), join([label, *labels.values()]), labels),
+            ToolResult(intended.call, intended.tool, (Text(text), *parts), bool(code), join([label, *labels.values()]), labels),
             code,
             how,
-            result.operations,
-            result.touched,
+            cleaned(result.operations, self.redactor.clean_known),
+            cleaned(result.touched, self.redactor.clean),
             self._took_ms(started),
         )
         return _readable(happened)
 
     def _failed(self, n: int, intended: Intended, failed: ToolFailed, label: Label, started: float) -> Happened:
-        outcome = refused(n, intended, clean(failed.reason), str(failed), "ran", failed.retryable)
+        outcome = self._refused(n, intended, failed, "ran")
         return replace(outcome, result=replace(outcome.result, label=label), duration_ms=self._took_ms(started))
+
+    def _refused(self, n: int, intended: Intended, failed: ToolFailed, how: How = "refused") -> Happened:
+        reason, message = self.redactor.clean(clean(failed.reason)), self.redactor.clean(str(failed))
+        return refused(n, intended, reason, message, how, failed.retryable)
 
     def _took_ms(self, started: float) -> float:
         return round((self.clock.monotonic() - started) * 1000, 3)
@@ -236,7 +246,7 @@ def answered(
     n: int, intended: Intended, data: JsonValue, label: Label, is_error: bool = False, labels: dict[str, Label] | None = None
 ) -> Happened:
     """The outcome of a call that ended outside: a person's answer, a long job's result."""
-    text, code = render.success(data, 256 * 1024)
+    text, code = render.success(data, 256 * 1024, str)  # what comes by an event was cleaned at the door
     code = code or ("failed" if is_error else "")
     whole = join([label, *(labels or {}).values()])
     return Happened(n, ToolResult(intended.call, intended.tool, (Text(text),), is_error, whole, labels or {}), code, "answered")

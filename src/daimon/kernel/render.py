@@ -3,17 +3,38 @@
 {"ok": true, "data": …}
 {"ok": true, "data": "the first part of it", "truncated": true, "bytes": 104857600}
 {"ok": false, "error": {"code": "timeout", "message": "…", "retryable": false}}
+
+It is cleaned of secrets twice: text by text, and then as a whole, where a name may tell what its value is, or a secret go over several
+texts.
 """
 
 import json
 
 from pydantic import JsonValue
 
+from daimon.abi.cleaning import Clean, cleaned
 from daimon.abi.plain import clean
 
 
-def success(data: JsonValue, most_bytes: int) -> tuple[str, str]:
+def success(data: JsonValue, most_bytes: int, redact: Clean) -> tuple[str, str]:
     """The text, and an error code if the data cannot be shown at all."""
+    try:
+        text, code = _written(cleaned(data, redact), most_bytes)
+    except RecursionError:
+        text, code = _written(data, most_bytes)
+    whole = redact(text)
+    return (whole if whole == text or _is_json(whole) else _written(whole, most_bytes)[0]), code
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _written(data: JsonValue, most_bytes: int) -> tuple[str, str]:
     try:
         whole = json.dumps({"ok": True, "data": data}, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as bad:

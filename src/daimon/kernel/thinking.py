@@ -3,15 +3,17 @@
 The order is fixed: assemble, choose a model, reserve what the call may cost, and only when that is on disk, ask. What the reservation
 did not fit into, a model that fails, hangs or breaks off, and no model at all are recorded steps as well; the scheduler policy decides what
 comes of them, and every further try is a new round with steps of its own. Every tool call in the reply goes through the gate at once and is
-written down as an intent, numbered in the order of the reply, together with it.
+written down as an intent, numbered in the order of the reply, together with it. Known secrets are taken out of a reply before all that, and
+out of its pieces while they are shown.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
+from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
@@ -22,6 +24,7 @@ from daimon.abi.model import Choice, Delta, Later, Reply, Router, Task
 from daimon.abi.money import Usage, worst
 from daimon.abi.plain import clean, mended
 from daimon.abi.ports import Blob, Clock
+from daimon.abi.secret import Redactor
 from daimon.abi.step import Intended, ModelFailed, Replied, Reserved, Sampling, Settled
 from daimon.kernel import asking
 from daimon.kernel.budget import Budget, without_money
@@ -32,6 +35,7 @@ from daimon.kernel.feed import Feed, Token
 from daimon.kernel.held import filled, known_in, label_of
 from daimon.kernel.log import Log
 from daimon.kernel.offers import Wanted
+from daimon.kernel.piecewise import Piecewise
 from daimon.kernel.progress import PACED
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
@@ -81,6 +85,7 @@ class Thinking:
     feed: Feed
     clock: Clock
     estimator: Estimator
+    redactor: Redactor
 
     async def think(self, running: Running, arrived: Callable[[Log], bool]) -> None:
         """`arrived` takes in what came meanwhile and says whether anything did: then the model is not asked with old news."""
@@ -140,12 +145,12 @@ class Thinking:
             try:
                 found = await self.brain.router.route(task)
             except ProviderFailed as failed:
-                log.add(ModelFailed("", failed.reason, clean(str(failed)), is_lasting=True))
+                log.add(ModelFailed("", failed.reason, self._told(str(failed)), is_lasting=True))
                 return None
             if isinstance(found, Choice):
                 return found
             if found.seconds > MOST_NAP_S:
-                log.add(_unavailable(log, found))
+                log.add(_unavailable(log, replace(found, reason=self._told(found.reason))))
                 return None
             await self.clock.sleep(found.seconds)
 
@@ -169,12 +174,13 @@ class Thinking:
         except ProviderFailed as failed:
             self.brain.router.heard(choice, failed)
             _settle(log, asked, None if failed.was_sent else Usage(), "assumed" if failed.was_sent else "unused")
-            log.add(_failed(choice, failed, whole, said))
+            log.add(self._failed(choice, failed, whole, said))
             return
         except Stopped:
             self.brain.router.heard(choice, ProviderFailed("stopped", "it was stopped"))
             _settle(log, asked, None, "assumed")
-            log.add(ModelFailed(choice.model.name, "stopped", "it was stopped in the middle of its reply", whole.hash, partial=said.text))
+            partial = self.redactor.clean_known(said.text)
+            log.add(ModelFailed(choice.model.name, "stopped", "it was stopped in the middle of its reply", whole.hash, partial=partial))
             raise
         self.brain.router.heard(choice, None)
         took_ms = round((self.clock.monotonic() - started) * 1000, 3)
@@ -199,7 +205,7 @@ class Thinking:
         intend(log, self.dispatch, tuple(part for part in reply.parts if isinstance(part, ToolCall)))
 
     async def _stream(self, log: Log, asked: "_Asked", said: "_Said") -> Reply:
-        step, model, patience = log.progress.next_n, asked.choice.model, self.brain.patience
+        step, model, patience, showing = log.progress.next_n, asked.choice.model, self.brain.patience, Piecewise(self.redactor)
         request = replace(asked.prompt.request, sampling=self._sampling(asked))
         most = SOME + CHARACTERS_PER_TOKEN * asked.choice.profile.max_output_tokens
         ends_at = self.clock.monotonic() + patience.whole_s
@@ -207,8 +213,9 @@ class Thinking:
             async with aclosing(drawn(lambda: model.stream(request), patience.first_s, patience.next_s)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Reply):
-                        return _whole(keepable(piece), model.name)
-                    self._show(log, step, said.offset, piece)
+                        self._show(log, step, showing.rest())
+                        return _whole(self._without_secrets(keepable(piece)), model.name)
+                    self._show(log, step, showing.take(piece))
                     said.hear(piece)
                     if said.offset > most or self.clock.monotonic() > ends_at:
                         raise ProviderFailed("endless", f"{model.name} did not come to an end: {said.offset:,} characters so far")
@@ -224,8 +231,22 @@ class Thinking:
     def _sampling(self, asked: "_Asked") -> Sampling:
         return replace(self.brain.sampling, max_output_tokens=asked.choice.profile.max_output_tokens or None)
 
-    def _show(self, log: Log, step: int, offset: int, piece: Delta) -> None:
-        self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))
+    def _show(self, log: Log, step: int, pieces: Iterable[tuple[int, Delta]]) -> None:
+        for offset, piece in pieces:
+            self.feed.publish(Token(log.claim.conversation, log.claim.turn.id, step, offset, piece.text, piece.of))
+
+    def _without_secrets(self, reply: Reply) -> Reply:
+        """Before it is written down, and before anybody acts on it. Log probabilities spell a reply out, so they go with what was said."""
+        kept = cleaned(replace(reply, usage=None, logprobs=None), self.redactor.clean_known)
+        return replace(kept, usage=reply.usage, logprobs=reply.logprobs if kept.parts == reply.parts else None)
+
+    def _told(self, text: str) -> str:
+        return self.redactor.clean(clean(text))
+
+    def _failed(self, choice: Choice, failed: ProviderFailed, whole: Blob, said: "_Said") -> ModelFailed:
+        partial = self.redactor.clean_known(said.text)
+        model, provider = choice.model.name, choice.profile.provider
+        return ModelFailed(model, failed.reason, self._told(str(failed)), whole.hash, provider, failed.is_lasting, partial=partial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,13 +281,7 @@ def _settle(log: Log, asked: _Asked, usage: Usage | None, how: Literal["measured
 
 def _unavailable(log: Log, later: Later) -> ModelFailed:
     code = PACED if later.is_pace else "unavailable"
-    return ModelFailed("", code, clean(later.reason), retry_at=log.now() + timedelta(seconds=later.seconds))
-
-
-def _failed(choice: Choice, failed: ProviderFailed, whole: Blob, said: _Said) -> ModelFailed:
-    return ModelFailed(
-        choice.model.name, failed.reason, clean(str(failed)), whole.hash, choice.profile.provider, failed.is_lasting, partial=said.text
-    )
+    return ModelFailed("", code, later.reason, retry_at=log.now() + timedelta(seconds=later.seconds))
 
 
 def _whole(reply: Reply, model: str) -> Reply:

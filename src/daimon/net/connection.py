@@ -5,12 +5,12 @@ kept connection nor a redirect is a way round a rule. Invariant: every head that
 """
 
 import asyncio
-import re
+import contextlib
 import ssl
 from dataclasses import dataclass
 
 from daimon.abi.label import Label
-from daimon.net import hello, site, tunnel
+from daimon.net import hello, tunnel
 from daimon.net.authority import Authority
 from daimon.net.bounds import Bounds
 from daimon.net.dial import Dialler
@@ -22,10 +22,10 @@ from daimon.net.refusal import Malformed, Outcome, Refusal
 from daimon.net.rules import Rules
 from daimon.net.site import Site
 from daimon.net.stream import Source, Stream
+from daimon.net.target import meant, meant_by_connect
 from daimon.net.tls import Sealed
 from daimon.net.visit import Log, Visit
 
-_ABSOLUTE = re.compile(r"(?i:http)://([^/?#]+)([/?][^#]*)?")
 _LINGER_S = 2.0
 _LINGER_BYTES = 256 * 1024
 CUT = "cut, because the command that had opened this was over"
@@ -59,7 +59,7 @@ class Connection:
         except Malformed as fault:
             await self._refuse(Refusal(400, str(fault)))
         except OverflowError:
-            await self._refuse(Refusal(431, f"the head is longer than {self._parts.bounds.head_bytes} bytes"))
+            await self._refuse(Refusal(431, "the head is longer, or has more headers, than anybody needs"))
         except TimeoutError:
             await self._refuse(Refusal(408, "nothing came for too long"))
         except OSError as error:
@@ -78,7 +78,7 @@ class Connection:
         visit = self._visit
         if visit is not None and not visit.is_over and visit.site.host and visit.method:
             is_inside = self._opened is not None and visit.method == "CONNECT"
-            return self._parts.rules.may_stay(visit.site, "" if is_inside else visit.method, visit.path)
+            return self._parts.rules.may_stay(visit.site, "" if is_inside else visit.method, visit.path.partition("?")[0])
         return self._site is None or self._parts.rules.may_stay(self._site, "", "")
 
     def cut(self) -> None:
@@ -88,18 +88,21 @@ class Connection:
         self._stream.abort()
 
     async def _serve(self) -> None:
-        while await self._begins():
-            assert self._near is not None
-            self._visit = self._parts.log.begin(self._parts.rules.label)
-            async with asyncio.timeout(self._parts.bounds.head_s):
-                raw = await self._near.source.head(self._parts.bounds.head_bytes)
-            request = read_request(raw or b"", self._parts.bounds.headers)
-            if request.method == "CONNECT" and self._opened is None:
-                if not await self._connect(request):
-                    return
-            elif not await self._forward(request):
-                await self._near.stream.end()
-                return
+        while await self._begins() and await self._one():
+            pass
+        self._far.leave()
+        if self._near is not None:
+            await _linger(self._near.stream)
+
+    async def _one(self) -> bool:
+        """May another request follow?"""
+        assert self._near is not None
+        self._visit = self._parts.log.begin(self._parts.rules.label)
+        async with asyncio.timeout(self._parts.bounds.head_s):
+            raw = await self._near.source.head(self._parts.bounds.head_bytes)
+        request = read_request(raw or b"", self._parts.bounds.headers)
+        is_tunnel = request.method == "CONNECT" and self._opened is None
+        return await (self._connect(request) if is_tunnel else self._forward(request))
 
     async def _begins(self) -> bool:
         assert self._near is not None
@@ -111,38 +114,21 @@ class Connection:
     async def _forward(self, request: Request) -> bool:
         assert self._near is not None
         assert self._visit is not None
-        where, target = self._meant(request)
+        where, target = meant(request, self._opened)
         path, mark, query = target.partition("?")
         self._site = where
         self._visit.names(where, request.method, target)
         path = self._parts.rules.check_request(where, request.method, path)
         is_tls = self._opened is not None
         request = Request(request.method, path + mark + query, request.minor, request.headers)
-        exchange = Exchange(self._near, self._far, self._visit, self._parts.bounds)
-        return await exchange.run(request, where, is_tls, self._parts.rules.keyring(where, is_tls))
-
-    def _meant(self, request: Request) -> tuple[Site, str]:
-        """The site and what is asked of it. Raises Malformed, and Refusal where Host says something else."""
-        if self._opened is not None:
-            if not request.target.startswith("/") or "#" in request.target:
-                raise Malformed("inside of a tunnel a request must begin with its path")
-            _check_host(request, self._opened, 443)
-            return self._opened, request.target
-        found = _ABSOLUTE.fullmatch(request.target)
-        if found is None:
-            raise Malformed("this is a proxy: it takes http://host/path, and CONNECT host:port for https")
-        where = site.parse(found[1], 80)
-        _check_host(request, where, 80)
-        target = found[2] or "/"
-        return where, target if target.startswith("/") else f"/{target}"
+        keyring = self._parts.rules.keyring(where, is_tls)
+        return await Exchange(self._near, self._far, self._visit, keyring, self._parts.bounds).run(request, where, is_tls)
 
     async def _connect(self, request: Request) -> bool:
         """True: the tunnel was opened for us too, and requests follow."""
         assert self._near is not None
         assert self._visit is not None
-        where = site.parse(request.target, 0)
-        if not where.port:
-            raise Malformed("CONNECT must name a port")
+        where = meant_by_connect(request)
         self._site = where
         self._visit.names(where, "CONNECT", "")
         self._parts.rules.check_site(where)
@@ -168,11 +154,14 @@ class Connection:
             raise Refusal(403, str(fault)) from fault
         except OSError:
             self._stream.abort()  # a side that broke off, or fell silent: no more can be said of it from outside
+        else:
+            self._far.leave()
         self._end("passed", "")
 
     async def _open(self, where: Site) -> bool:
         self._opened = where
-        first = await self._greeted(Watch(where.host, where.is_literal))
+        watch = Watch(where.host, where.is_literal)
+        first = await self._greeted(watch) + watch.rest()
         sealed = Sealed(self._stream, self._parts.authority.context(where.host), None)
         try:
             await sealed.handshake(first, self._parts.bounds.head_s)
@@ -200,25 +189,20 @@ class Connection:
             return
         try:
             await self._near.stream.write(refusal.answer())
-            await self._linger(self._near.stream)
+            await _linger(self._near.stream)
         except OSError:
             self._stream.abort()
-
-    @staticmethod
-    async def _linger(stream: Stream) -> None:
-        """A box that is still sending would lose the answer if the connection were closed under it."""
-        await stream.end()
-        start = stream.received
-        async with asyncio.timeout(_LINGER_S):
-            while stream.received - start < _LINGER_BYTES and await stream.read():
-                pass
 
     def _end(self, outcome: Outcome, reason: str) -> None:
         if self._visit is not None:
             self._visit.finish(outcome, reason)
 
 
-def _check_host(request: Request, where: Site, usual: int) -> None:
-    stated = request.headers.one(b"host")
-    if stated is not None and site.parse(stated.decode("latin-1"), usual) != where:
-        raise Refusal(421, f"the Host header names another site than {where.host}, which this connection is for")
+async def _linger(stream: Stream) -> None:
+    """A box that is still sending would lose the answer if the connection were closed under it."""
+    await stream.end()
+    start = stream.received
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            while stream.received - start < _LINGER_BYTES and await stream.read():
+                pass

@@ -9,7 +9,9 @@ import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from ipaddress import ip_address
 
+from daimon.abi.errors import Misconfigured
 from daimon.abi.ports import Clock
 from daimon.net import guard
 from daimon.net.bounds import Bounds
@@ -27,7 +29,7 @@ Local = Mapping[str, tuple[str, int]]
 class Dialler:
     def __init__(self, resolver: Resolver, local: Local, clock: Clock, bounds: Bounds, context: ssl.SSLContext | None) -> None:
         self._resolver = resolver
-        self._local = {host.lower(): address for host, address in local.items()}
+        self._local = {host.lower(): (_plain(host, address), port) for host, (address, port) in local.items()}
         self._bounds = bounds
         self._rest = Rest(clock, bounds)
         self._given = context
@@ -103,8 +105,19 @@ class Dialler:
         return connection
 
     async def _streamed(self, connection: socket.socket) -> Plain:
-        reader, writer = await asyncio.open_connection(sock=connection)
+        try:
+            reader, writer = await asyncio.open_connection(sock=connection)
+        except BaseException:
+            connection.close()
+            raise
         return Plain(reader, writer, self._bounds.idle_s)
+
+
+def _plain(host: str, address: str) -> str:
+    try:
+        return str(ip_address(address))
+    except ValueError as error:
+        raise Misconfigured(f"{host} must be mapped to an address such as 192.168.1.4, not to {address}") from error
 
 
 def _told(error: Exception | None) -> str:

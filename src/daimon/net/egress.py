@@ -11,6 +11,7 @@ import asyncio
 import logging
 import socket
 import ssl
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -54,6 +55,11 @@ class Egress:
     def authority_pem(self) -> bytes:
         """For the box's trust store."""
         return self._authority.pem
+
+    @property
+    def connections(self) -> int:
+        """How many there are now."""
+        return len(self._live)
 
     async def serve(self, listener: socket.socket) -> None:
         """Until cancelled. Closes the listener, and everything that came through it."""
@@ -101,6 +107,9 @@ class Egress:
         try:
             await connection.run()
         except Exception as error:  # noqa: BLE001 - a fault of ours ends one connection, not the way out; its text may hold anything
-            _log.error("a connection of the box ended in %s, which is a mistake in Daimon", type(error).__name__)
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            _log.error(
+                "a connection of the box ended in %s at %s:%s, a mistake in Daimon", type(error).__name__, where.filename, where.lineno
+            )
         finally:
             self._live.pop(connection, None)

@@ -35,24 +35,24 @@ class Near:
 
 
 class Exchange:
-    def __init__(self, near: Near, far: Far, visit: Visit, bounds: Bounds) -> None:
+    def __init__(self, near: Near, far: Far, visit: Visit, keyring: Keyring, bounds: Bounds) -> None:
         self._near = near
         self._far = far
         self._visit = visit
+        self._keyring = keyring
         self._bounds = bounds
 
-    async def run(self, request: Request, site: Site, is_tls: bool, keyring: Keyring) -> bool:
+    async def run(self, request: Request, site: Site, is_tls: bool) -> bool:
         """May the box's connection go on? Raises Refusal, Malformed for what the box sent, OSError when the box has gone."""
         forward.check(request)
         body = framing.of_request(request)
         outgoing = forward.outgoing(request, site, is_tls, body)
-        outgoing = outgoing if keyring.is_empty else forward.uncovered(keyring.fill(outgoing))
-        self._visit.secrets |= keyring.put_in
+        outgoing = outgoing if self._keyring.is_empty else forward.uncovered(self._keyring.fill(outgoing))
         if isinstance(body, Nothing):
             line, answer = await self._asked(outgoing, site, is_tls)
-            may_go_on = await self._answered(line, answer, request, keyring)
+            may_go_on = await self._answered(line, answer, request)
         else:
-            may_go_on = await self._with_body(request, outgoing, await self._reached(site, is_tls), body, keyring)
+            may_go_on = await self._with_body(request, outgoing, await self._reached(site, is_tls), body)
         self._near.is_answered = False
         self._visit.finish("passed")
         return may_go_on
@@ -84,29 +84,30 @@ class Exchange:
             await line.stream.write(outgoing.head())
         except OSError as error:
             raise Refusal(502, f"{line.site} ended the connection") from error
+        self._visit.secrets |= self._keyring.put_in
 
-    async def _with_body(self, request: Request, outgoing: Request, line: Line, body: Body, keyring: Keyring) -> bool:
+    async def _with_body(self, request: Request, outgoing: Request, line: Line, body: Body) -> bool:
         if request.minor and request.headers.all(b"expect"):
             await self._near.stream.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         await self._write_head(line, outgoing)
-        sender = asyncio.create_task(self._upload(line, body, keyring))
+        sender = asyncio.create_task(self._upload(line, body))
         try:
-            may_go_on = await self._answered(line, await self._answer(line), request, keyring)
+            may_go_on = await self._answered(line, await self._answer(line), request)
         except (Refusal, OSError):
             if sender.done() and (fault := sender.exception()):
                 raise fault from None  # the answer failed because the request did
             raise
         finally:
-            is_whole = sender.done()
+            is_whole = sender.done() and not sender.exception() and sender.result()
             sender.cancel()
             await asyncio.wait([sender])
-            if not is_whole or sender.exception():
+            if not is_whole:
                 self._far.drop()
         return may_go_on and is_whole
 
-    async def _upload(self, line: Line, body: Body, keyring: Keyring) -> None:
-        """Whoever waits for the answer sees the line cut when the body cannot be completed."""
-        swap = keyring.outward()
+    async def _upload(self, line: Line, body: Body) -> bool:
+        """Did all of it go out? Whoever waits for the answer sees the line cut when the box does not complete it."""
+        swap = self._keyring.outward()
         try:
             await relay(Reader(self._near.source, body), line.stream, swap, isinstance(body, Chunked))
         except (Malformed, TimeoutError) as fault:
@@ -116,6 +117,9 @@ class Exchange:
         except OSError:
             if self._near.stream.is_over:
                 line.stream.abort()  # otherwise it is the site that reads no more, and its answer may say why
+            return False
+        else:
+            return True
         finally:
             self._visit.secrets |= swap.found
 
@@ -160,20 +164,25 @@ class Exchange:
             else:
                 return
 
-    async def _answered(self, line: Line, answer: Answer, request: Request, keyring: Keyring) -> bool:
+    async def _answered(self, line: Line, answer: Answer, request: Request) -> bool:
         try:
-            body = framing.of_answer(answer, request.method)
-            if not keyring.is_empty:
-                forward.check_uncovered(answer)
-            is_chunked = forward.is_chunked(answer, body, request.minor)
-            is_last = forward.is_last_of_box(request, body)
-            shown = keyring.blank(forward.incoming(answer, body, is_chunked, is_last))
+            return await self._shown(line, answer, request)
         except Malformed as fault:
             raise Refusal(502, f"the answer of {line.site} is not good: {fault}") from fault
+        except TimeoutError as error:
+            raise Refusal(504, f"the answer of {line.site} does not come to its end, or the box does not take it") from error
+
+    async def _shown(self, line: Line, answer: Answer, request: Request) -> bool:
+        body = framing.of_answer(answer, request.method)
+        if not self._keyring.is_empty:
+            forward.check_uncovered(answer)
+        is_chunked = forward.is_chunked(answer, body, request.minor)
+        is_last = forward.is_last_of_box(request, body)
+        shown = self._keyring.blank(forward.incoming(answer, body, is_chunked, is_last))
         self._near.is_answered = True
         await self._near.stream.write(shown.head())
         chunks = is_chunked and isinstance(body, Chunked)
-        await relay(Reader(line.source, body), self._near.stream, keyring.inward(), chunks)
+        await relay(Reader(line.source, body), self._near.stream, self._keyring.inward(), chunks)
         if forward.is_last_of_site(answer, body):
             self._far.drop()
         return not is_last

@@ -7,7 +7,6 @@ that nobody asked for, is not used again.
 from dataclasses import dataclass
 
 from daimon.net.dial import Dialler
-from daimon.net.refusal import Refusal
 from daimon.net.site import Site
 from daimon.net.stream import Source, Stream
 
@@ -40,11 +39,17 @@ class Far:
         plain = await self._dialler.connect(site)
         try:
             stream: Stream = await self._dialler.secure(plain, site) if is_tls else plain
-        except Refusal:
+        except BaseException:
             plain.abort()
             raise
         self._line = Line(site, is_tls, stream, Source(stream))
         return self._line
+
+    def leave(self) -> None:
+        """All was said: what is still on its way to the site goes out."""
+        if self._line is not None:
+            self._line.stream.close()
+            self._line = None
 
     def drop(self) -> None:
         if self._line is not None:

@@ -69,6 +69,7 @@ class Answer:
 
 
 def read_request(raw: bytes, most: int) -> Request:
+    """Raises Malformed; OverflowError for more than `most` headers."""
     first, headers = _read(raw, most)
     found = _REQUEST.fullmatch(first)
     if found is None:
@@ -80,6 +81,7 @@ def read_request(raw: bytes, most: int) -> Request:
 
 
 def read_answer(raw: bytes, most: int) -> Answer:
+    """Raises as `read_request` does."""
     first, headers = _read(raw, most)
     found = _STATUS.fullmatch(first)
     if found is None:
@@ -91,7 +93,7 @@ def _read(raw: bytes, most: int) -> tuple[bytes, Headers]:
     """`raw` ends with the empty line."""
     first, *lines = raw[:-4].split(b"\r\n")
     if len(lines) > most:
-        raise Malformed(f"there are more than {most} headers")
+        raise OverflowError
     return first, Headers(tuple(_item(line) for line in lines))
 
 

@@ -41,6 +41,10 @@ class Watch:
             return self._take(self._waiting) + self._take(self._records)
         return b"" if self._message else self._take(self._waiting)
 
+    def rest(self) -> bytes:
+        """What came behind the hello and is no whole record yet, for whoever takes over from here."""
+        return self._take(self._records)
+
     def _record(self) -> bytes | None:
         if len(self._records) >= 3 and (not 20 <= self._records[0] <= 24 or self._records[1] != 3):
             raise Malformed("what came through the tunnel is not TLS; plain connections go through the proxy without CONNECT")

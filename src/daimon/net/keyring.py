@@ -14,6 +14,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import quote, quote_plus
 
 from daimon.abi.errors import Misconfigured
@@ -29,25 +30,40 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _BASIC = re.compile(rb"([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+={0,2})")
 
 
-def check(injection: Injection) -> None:
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """A secret and all that is looked for on its account: made once, used for every request."""
+
+    name: str
+    placeholder: bytes
+    value: bytes = field(repr=False)
+    coded_placeholder: re.Pattern[str] = field(repr=False)
+    coded_value: re.Pattern[str] = field(repr=False)
+    out: Pair = field(repr=False)
+    back: tuple[Pair, ...] = field(repr=False)
+
+
+def arm(injection: Injection) -> Armed:
     """Raises Misconfigured."""
     if len(injection.placeholder) != len(injection.value):
         raise Misconfigured(f"the placeholder of {injection.name} has another length than its value")
     if len(injection.value) < SHORTEST:
         raise Misconfigured(f"the secret {injection.name} has fewer than {SHORTEST} bytes, and would be found in ordinary text")
+    name, placeholder, value = injection.name, injection.placeholder, injection.value
+    return Armed(name, placeholder, value, _coded(placeholder), _coded(value), Pair(name, placeholder, value), tuple(_echoes(injection)))
 
 
 class Keyring:
-    def __init__(self, injections: Sequence[Injection] = ()) -> None:
-        self._injections = injections
-        self._out = [Pair(i.name, i.placeholder, i.value) for i in injections]
-        self._back = [pair for i in injections for pair in _echoes(i)]
+    def __init__(self, secrets: Sequence[Armed]) -> None:
+        self._secrets = secrets
+        self._out = [secret.out for secret in secrets]
+        self._back = [pair for secret in secrets for pair in secret.back]
         self.put_in: set[str] = set()
         """Names of the secrets that have left in heads."""
 
     @property
     def is_empty(self) -> bool:
-        return not self._injections
+        return not self._secrets
 
     def fill(self, request: Request) -> Request:
         """The head as the site gets it."""
@@ -75,9 +91,9 @@ class Keyring:
             return item
         if name.lower() == b"authorization" and (basic := _BASIC.fullmatch(value)):
             return name, basic[1] + self._basic(basic[2])
-        for injection in self._injections:
-            if injection.placeholder in value:
-                value = value.replace(injection.placeholder, self._for_head(injection))
+        for secret in self._secrets:
+            if secret.placeholder in value:
+                value = value.replace(secret.placeholder, self._for_head(secret))
         return name, value
 
     def _basic(self, coded: bytes) -> bytes:
@@ -85,30 +101,30 @@ class Keyring:
             plain = base64.b64decode(coded, validate=True)
         except binascii.Error:
             return coded
-        for injection in self._injections:
-            if injection.placeholder in plain:
-                self.put_in.add(injection.name)
-                plain = plain.replace(injection.placeholder, injection.value)
+        for secret in self._secrets:
+            if secret.placeholder in plain:
+                self.put_in.add(secret.name)
+                plain = plain.replace(secret.placeholder, secret.value)
         return base64.b64encode(plain)
 
-    def _for_head(self, injection: Injection) -> bytes:
-        if _CONTROL.search(injection.value):
-            raise Refusal(403, f"the secret {injection.name} holds a line break or the like, which cannot stand in a header")
-        self.put_in.add(injection.name)
-        return injection.value
+    def _for_head(self, secret: Armed) -> bytes:
+        if _CONTROL.search(secret.value):
+            raise Refusal(403, f"the secret {secret.name} holds a line break or the like, which cannot stand in a header")
+        self.put_in.add(secret.name)
+        return secret.value
 
     def _target(self, target: str) -> str:
-        for injection in self._injections:
-            pieces = _coded(injection.placeholder).split(target)
+        for secret in self._secrets:
+            pieces = secret.coded_placeholder.split(target)
             if len(pieces) > 1:
-                self.put_in.add(injection.name)
-                target = quote(injection.value, safe=_IN_TARGET).join(pieces)
+                self.put_in.add(secret.name)
+                target = quote(secret.value, safe=_IN_TARGET).join(pieces)
         return target
 
     def _blanked(self, value: bytes) -> bytes:
-        for injection in self._injections:
-            pieces = _coded(injection.value).split(value.decode("latin-1"))
-            value = quote(injection.placeholder, safe=_IN_TARGET).join(pieces).encode("latin-1")
+        for secret in self._secrets:
+            pieces = secret.coded_value.split(value.decode("latin-1"))
+            value = quote(secret.placeholder, safe=_IN_TARGET).join(pieces).encode("latin-1")
         return Swap(self._back).all(value)
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from daimon.abi.box import Place
 from daimon.abi.label import UNLABELLED, Label, join
 from daimon.abi.secret import Injection
-from daimon.net import keyring
-from daimon.net.keyring import Keyring
+from daimon.net.keyring import Armed, Keyring, arm
 from daimon.net.path import is_below, normal
 from daimon.net.refusal import Malformed, Refusal, closed
 from daimon.net.site import Pattern, Site, pattern, pattern_with_port
@@ -41,12 +40,12 @@ class _Home:
 
     pattern: Pattern
     port: int | None
-    injection: Injection
+    secret: Armed
 
     def covers(self, site: Site, is_tls: bool) -> bool:
-        """Without a port it is for TLS on the usual one; a secret goes out in the clear only where its port was named."""
-        port_fits = site.port == self.port if self.port is not None else is_tls and site.port == _TLS
-        return port_fits and self.pattern.covers(site.host)
+        """A secret goes out in the clear only where the owner named its port, and that is not the one of TLS."""
+        port = self.port or _TLS
+        return site.port == port and (is_tls or port != _TLS) and self.pattern.covers(site.host)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +57,8 @@ class Span:
 
 def span(places: Sequence[Place], injections: Sequence[Injection], label: Label) -> Span:
     """Raises Misconfigured."""
-    for injection in injections:
-        keyring.check(injection)
-    homes = tuple(_Home(*pattern_with_port(host), injection) for injection in injections for host in injection.hosts)
+    armed = [(arm(injection), injection.hosts) for injection in injections]
+    homes = tuple(_Home(*pattern_with_port(host), secret) for secret, hosts in armed for host in hosts)
     return Span(tuple(_Opening(pattern(place.host), place) for place in places), homes, label)
 
 
@@ -108,14 +106,14 @@ class Rules:
         return True
 
     def must_open_tls(self, site: Site) -> bool:
-        return bool(self._injections(site, True)) or not any(opening.is_free for opening in self._covering(site))
+        return bool(self._secrets(site, True)) or not any(opening.is_free for opening in self._covering(site))
 
     def keyring(self, site: Site, is_tls: bool) -> Keyring:
-        return Keyring(self._injections(site, is_tls))
+        return Keyring(self._secrets(site, is_tls))
 
-    def _injections(self, site: Site, is_tls: bool) -> list[Injection]:
+    def _secrets(self, site: Site, is_tls: bool) -> list[Armed]:
         homes = (home for span in self.spans for home in span.homes if home.covers(site, is_tls))
-        return list({home.injection.placeholder: home.injection for home in homes}.values())
+        return list({home.secret.placeholder: home.secret for home in homes}.values())
 
     def _openings(self) -> list[_Opening]:
         return [opening for span in self.spans for opening in span.openings]

@@ -49,6 +49,8 @@ class Plain:
         self._reader = reader
         self._writer = writer
         self._idle_s = idle_s
+        # A head and its body are two writes; without this the second waits for a word about the first.
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent = 0
         self.received = 0
 
@@ -80,7 +82,10 @@ class Plain:
         self._writer.transport.abort()
 
     def close(self) -> None:
+        """What was written still goes out, unless the other side does not take it."""
         self._writer.close()
+        if self._writer.transport.get_write_buffer_size():
+            asyncio.get_running_loop().call_later(self._idle_s, self._writer.transport.abort)
 
     @property
     def is_over(self) -> bool:
@@ -129,9 +134,13 @@ class Source:
 
     async def some(self, most: int) -> bytes:
         """At least one byte and not more than `most`; empty at the end."""
-        if not self._ahead and not await self._more():
-            return b""
-        return self._take(min(most, len(self._ahead)))
+        if self._ahead:
+            return self._take(min(most, len(self._ahead)))
+        data = await self._stream.read()
+        if len(data) <= most:
+            return data
+        self._ahead += data[most:]
+        return data[:most]
 
     async def _more(self) -> bool:
         data = await self._stream.read()

@@ -43,7 +43,7 @@ from daimon.abi.step import (
     UseTools,
     Wait,
 )
-from daimon.abi.tool import Question, Send
+from daimon.abi.tool import Question, Send, Touched
 from daimon.abi.turn import Ending, Pins, Turn
 from daimon.context.held import is_fit_to_show
 from daimon.kernel.budget import reached
@@ -368,12 +368,18 @@ def _deed(body: Intended | Started | Happened) -> _Told:
             return _Told(f"of {intent}: goes on outside as {handle}{waits}", _asks(question), "asks" if question else "plain")
         case Happened(intent=intent, code=code, result=result):
             head = f"of {intent}: {code or 'ok'} ({body.how}), {words.duration(body.duration_ms / 1000)}"
-            touched = tuple(f"touched {t.kind} {t.what}" for t in body.touched)
+            touched = tuple(_touched(each) for each in body.touched)
             done = tuple(f"with {o.kind}" for o in body.operations)
             kept = () if body.hold == "never" or is_fit_to_show(result.label) else (f"not all shown to the model (hold: {body.hold})",)
             return _Told(head, (words.joined(result.parts), *kept, *touched, *done), "bad" if code else "plain")
         case _:
             assert_never(body)
+
+
+def _touched(each: Touched) -> str:
+    how = f": {each.outcome}" if each.outcome else ""
+    what_left = f"; what left: {words.label(each.label)}" if each.label is not None else ""
+    return f"touched {each.kind} {each.what}{how}{what_left}"
 
 
 def _verdict(gate: Gate) -> str:

@@ -10,6 +10,7 @@ dead: whoever waits for a command gets `Lost`.
 
 import asyncio
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -17,6 +18,7 @@ import signal
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +27,7 @@ from typing import Any
 from daimon.abi.box import Command, End, Output, Ran, Role
 from daimon.abi.errors import Lost, Misconfigured, ToolFailed
 from daimon.sandbox import holder, seccomp
-from daimon.sandbox.grants import rules_of
+from daimon.sandbox.grants import Grants
 from daimon.sandbox.output import Sink, Stream, nowhere
 from daimon.sandbox.pins import Pins
 from daimon.sandbox.plan import Wanted, spec_of
@@ -34,6 +36,8 @@ from daimon.sandbox.spec import WORKSPACES, Spec
 
 START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
 LARGEST = 65_536
+OVER: tuple[End, ...] = ("memory", "disk", "processes")
+"""After these nothing runs any more in the box."""
 SOURCES = str(Path(__file__).resolve().parent.parent.parent)
 HOLD = f"import sys; sys.path.insert(0, {SOURCES!r}); from daimon.sandbox.holder import main; main()"
 
@@ -72,8 +76,9 @@ class RunningBox:
         self._spec, self._role, self._process, self._control, self._line = spec, role, process, control, line
         self._ids = itertools.count(1)
         self._waiting: dict[int, _Waiting] = {}
-        self._oom: asyncio.Future[int] | None = None
-        self._ooms = 0
+        self._grants = Grants(role, spec)
+        self._asked: deque[asyncio.Future[bool]] = deque()
+        """Who wants to know whether memory ran out; the holder answers in this order."""
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._pins = Pins(spec.tree.source)
         self._why_dead = ""
@@ -100,7 +105,8 @@ class RunningBox:
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
-            self._control.send(holder.BEGIN)
+            self._begin()
+            ending.callback(self._tell_holder, holder.END)
             self._send(number, command, out, err)
             try:
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), command.timeout_s)
@@ -119,7 +125,7 @@ class RunningBox:
                 out=out.finish(),
                 err=_with_failure(err.finish(), said),
                 duration_s=time.monotonic() - began,
-                left=() if end in ("memory", "disk") else _left(said),
+                left=() if end in OVER else _left(said),
                 set_aside=self._pins.sweep() if self._spec.tree.is_writable else (),
             )
 
@@ -195,8 +201,10 @@ class RunningBox:
         if "over" in said:
             for waiting in self._waiting.values():
                 waiting.over = waiting.over or said["over"]["what"]
-        elif "oom" in said and self._oom is not None and not self._oom.done():
-            self._oom.set_result(int(said["oom"]))
+        elif "oom" in said and self._asked:
+            answer = self._asked.popleft()
+            if not answer.done():
+                answer.set_result(bool(said["oom"]))
         return None
 
     def _hear_supervisor(self) -> None:
@@ -225,8 +233,8 @@ class RunningBox:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._control)
         loop.remove_reader(self._line)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()  # bwrap and all in it die with the holder
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # the holder ends, bwrap and all in it with the holder, and it clears up
         lost = Lost(f"the box is gone ({why}); what ran in it has ended")
         if not self._hello.done():
             self._hello.set_exception(lost)
@@ -235,6 +243,8 @@ class RunningBox:
                 if not future.done():
                     future.set_exception(lost)
                     future.exception()  # nobody may be waiting for it
+        for answer in self._asked:
+            answer.cancel()
 
     # -- telling -------------------------------------------------------------------------------------------------------
 
@@ -244,9 +254,9 @@ class RunningBox:
             "directory": os.path.normpath(os.path.join(self.directory, command.directory)),
             "environment": {**self._spec.environment, **command.environment},
             "limits": _rlimits(self._spec),
-            "rules": rules_of(self._role, self._spec),
+            "rules": self._grants.rules(),
         }
-        descriptors = [_memory(json.dumps(spec).encode()), _memory(command.stdin), out.write_end, err.write_end]
+        descriptors = [_memory(json.dumps(spec).encode()), _memory(command.stdin), out.give(), err.give()]
         try:
             socket.send_fds(self._line, [json.dumps({"do": "run", "id": number}).encode()], descriptors)
         except OSError as error:
@@ -254,6 +264,17 @@ class RunningBox:
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
+
+    def _begin(self) -> None:
+        try:
+            self._control.send(holder.BEGIN)
+        except OSError as error:
+            self._die(f"its holder does not listen: {error.strerror}")
+            raise Lost(f"the box is gone: {self._why_dead}") from None
+
+    def _tell_holder(self, what: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(what)
 
     def _order(self, **order: object) -> None:
         with contextlib.suppress(OSError):
@@ -271,24 +292,30 @@ class RunningBox:
         return await waiting.ended
 
     async def _ended_how(self, status: int) -> End:
-        if status >= 0 and status != 128 + signal.SIGKILL:
-            return "exited"
-        if self.force.limits:  # killed: was it the kernel, for lack of memory?
-            self._oom = asyncio.get_running_loop().create_future()
-            self._control.send(holder.COUNT)
-            with contextlib.suppress(TimeoutError, OSError):
-                before, self._ooms = self._ooms, await asyncio.wait_for(self._oom, ANSWER_S)
-                if self._ooms > before:
-                    return "memory"
+        if status and self.force.limits and await self._ran_out_of_memory():
+            return "memory"
         return "signalled" if status < 0 else "exited"
+
+    async def _ran_out_of_memory(self) -> bool:
+        """Did the kernel end something of it, the command or what the command started?"""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._asked.append(answer)
+        self._tell_holder(holder.COUNT)
+        done, _ = await asyncio.wait((answer,), timeout=ANSWER_S)
+        return bool(done) and not answer.cancelled() and answer.result()
 
 
 async def start(wanted: Wanted) -> RunningBox:
     """Raises Misconfigured where no box can be made, with the remedy."""
-    spec, program = spec_of(wanted), seccomp.program(wanted.role.profile)
+    return await started(spec_of(wanted), wanted.role)
+
+
+async def started(spec: Spec, role: Role) -> RunningBox:
+    """As `start`, from a spec."""
+    program = seccomp.program(role.profile)
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    last_words = _memory(b"")
+    last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-S", "-c", HOLD, str(theirs.fileno())),
         pass_fds=[theirs.fileno()],
@@ -300,7 +327,7 @@ async def start(wanted: Wanted) -> RunningBox:
     theirs.close()
     for each in (control, line):
         each.setblocking(False)
-    box = RunningBox(spec, wanted.role, process, control, line)
+    box = RunningBox(spec, role, process, control, line)
     try:
         async with asyncio.timeout(START_S):
             await box._rise(program, inside)
@@ -321,18 +348,20 @@ def _why(failure: Exception, last_words: int) -> str:
 
 
 def _memory(data: bytes) -> int:
-    """A file that is nowhere, ready to be read from its start."""
-    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC)
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(data)
+    """A file that is nowhere, ready to be read from its start. Nobody can write to it: what a box stores there no limit would see."""
+    descriptor = os.memfd_create("daimon", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
     return descriptor
 
 
 def _rlimits(spec: Spec) -> dict[str, int]:
     bounds = spec.bounds
     return {
-        "RLIMIT_DATA": bounds.memory,
+        "RLIMIT_DATA": 2 * bounds.memory,  # what it asks for; what it uses is counted for the box as a whole
         "RLIMIT_NPROC": bounds.processes,
         "RLIMIT_NOFILE": bounds.open_files,
         "RLIMIT_FSIZE": bounds.file,

@@ -6,6 +6,7 @@ is removed when the next is made.
 """
 
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +17,7 @@ PREFIX = "daimon-box-"
 GATEWAY = "daimon-gateway"
 _HERE = "/sys/fs/cgroup"
 _PERIOD_US = 100_000
+PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,11 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Its processes are gone; for those that are just dying the next box cleans up."""
+        """Its processes have been killed; those that are still dying are waited for. If that takes long, the next box cleans up."""
+        deadline = time.monotonic() + PATIENCE_S
         for path in set(self.paths.values()):
-            with suppress(OSError):
-                os.rmdir(path)
+            while not _is_removed(path) and time.monotonic() < deadline:
+                time.sleep(0.002)
 
     def _set(self, controller: str, name: str, value: object, *, must: bool = True) -> None:
         if controller not in self.paths:
@@ -95,6 +98,16 @@ class Group:
         except OSError:
             if must:
                 raise
+
+
+def _is_removed(path: str) -> bool:
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _own() -> dict[str, str]:

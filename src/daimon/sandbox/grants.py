@@ -1,7 +1,7 @@
 """From a role's paths to Landlock rules for one command: what it reads, writes and runs, as the tree is at that moment.
 
 Rules name what is there when a command starts, so they follow when layers of the workspace change between commands. The workspace may
-always be read below its parent directory, which stays the same mount.
+always be read below its parent directory, which stays the same mount. What does not lie in the workspace is looked up once for a box.
 """
 
 import os
@@ -15,20 +15,37 @@ ALWAYS_RUN = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/usr
 SCRATCH = ("/tmp", "/dev/shm", HOME)  # noqa: S108
 READ = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", LIBRARY)
 """Read in every box."""
+Rule = tuple[str, int]
+RUN = landlock.READ | landlock.EXECUTE
 
 
-def rules_of(role: Role, spec: Spec) -> list[tuple[str, int]]:
-    runs_all = "*" in role.commands
-    base = landlock.READ | (landlock.EXECUTE if runs_all else 0)
-    rules = [("/", landlock.READ_DIR), *((path, base) for path in READ)]
-    rules += [(bind.target, base) for bind in spec.binds if not bind.target.startswith(READ)]
-    rules += [("/dev", landlock.READ | landlock.WRITE_FILE | landlock.CONTROL)]
-    rules += [(path, base | landlock.WRITE) for path in SCRATCH]
-    rules += [(path, base) for path in _inside(role.read, spec)]
-    rules += [(path, base | landlock.WRITE) for path in _inside(role.write, spec)]
-    if not runs_all:
-        rules += [(path, landlock.READ | landlock.EXECUTE) for path in (*ALWAYS_RUN, *_programs(role.commands, spec), *role.execute)]
-    return rules
+class Grants:
+    """What a role may do in one box."""
+
+    def __init__(self, role: Role, spec: Spec) -> None:
+        self._role, self._spec = role, spec
+        self._base = RUN if "*" in role.commands else landlock.READ
+        self._fixed = self._outside()
+
+    def rules(self) -> list[Rule]:
+        role = self._role
+        rules = [(path, self._base) for path in _inside(role.read, self._spec)]
+        rules += [(path, self._base | landlock.WRITE) for path in _inside(role.write, self._spec)]
+        return [*self._fixed, *rules, *((path, RUN) for path in _inside(role.execute, self._spec))]
+
+    def _outside(self) -> list[Rule]:
+        rules = [("/", landlock.READ_DIR), *((path, self._base) for path in READ)]
+        rules += [(bind.target, self._base) for bind in self._spec.binds if not _is_read(bind.target)]
+        rules += [("/dev", landlock.READ | landlock.WRITE_FILE | landlock.CONTROL)]
+        rules += [(path, self._base | landlock.WRITE) for path in SCRATCH]
+        if "*" in self._role.commands:
+            return rules
+        own = [os.path.realpath(path) for path in map(os.path.expanduser, self._role.execute) if os.path.isabs(path)]
+        return [*rules, *((path, RUN) for path in (*ALWAYS_RUN, *_programs(self._role.commands, self._spec), *own))]
+
+
+def _is_read(path: str) -> bool:
+    return any(path == top or path.startswith(f"{top}/") for top in READ)
 
 
 def _inside(patterns: tuple[str, ...], spec: Spec) -> list[str]:
@@ -39,14 +56,14 @@ def _inside(patterns: tuple[str, ...], spec: Spec) -> list[str]:
             continue
         if pattern in (".", "*", "**"):
             return [WORKSPACES]
-        for path in glob(os.path.join(glob_safe(top), pattern), include_hidden=True):
+        for path in glob(os.path.join(_glob_safe(top), pattern), include_hidden=True):
             real = os.path.realpath(path)
             if real == top or real.startswith(f"{top}/"):
                 found.append(f"{WORKSPACES}/{spec.tree.name}{real.removeprefix(top)}")
     return found
 
 
-def glob_safe(path: str) -> str:
+def _glob_safe(path: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)
 
 

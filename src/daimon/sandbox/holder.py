@@ -5,8 +5,8 @@
 
 Started by root it stays root, because it alone may mount; what it starts becomes a dedicated user *before* bwrap: to a box whose
 processes are root on the host, /proc/sys is open. It reads nothing that comes from inside the box but process sizes. What it is told
-comes from the gateway: one message with the spec, the system-call filter and the two sockets that the supervisor gets, then a byte for each
-command that begins. When the gateway goes, the socket closes, and so does the box. Standard library only.
+comes from the gateway: one message with the spec, the system-call filter and the two sockets that the supervisor gets, then a byte
+whenever a command begins or ends. When the gateway goes, the socket closes, and so does the box. Standard library only.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from daimon.sandbox.cgroup import Group, Groups
 from daimon.sandbox.spec import INNER_ID, WORKSPACES, Spec
 from daimon.sandbox.watch import INTERVAL_S, Watch
 
-BEGIN, COUNT = b"b", b"q"
-"""What the gateway says: a command begins; how often did memory run out?"""
+BEGIN, END, COUNT = b"b", b"e", b"q"
+"""What the gateway says: a command begins; it has ended; how often did memory run out since commands run?"""
 SCRATCH = ("/tmp", "/home/agent", "/dev/shm")  # noqa: S108
 GRACE_S = 2.0
 _PDEATHSIG = 1
@@ -153,6 +153,7 @@ class Holding:
         waiting.register(self._control, select.POLLIN)
         waiting.register(self._ended, select.POLLIN)
         watch: Watch | None = None
+        ooms = 0
         while True:
             is_busy = watch is not None and watch.is_busy
             ready = {descriptor for descriptor, _ in waiting.poll(INTERVAL_S * 1000 if is_busy else None)}
@@ -166,9 +167,16 @@ class Holding:
                     return
                 case b"b":
                     watch = watch or self._watch()
+                    ooms = ooms if watch.has_commands else self._out_of_memory()
                     watch.begin()
+                case b"e":
+                    assert watch is not None
+                    watch.end()
                 case _:
-                    _tell(self._control, oom=self._box.group.out_of_memory() if self._box.group else 0)
+                    _tell(self._control, oom=self._out_of_memory() - ooms)
+
+    def _out_of_memory(self) -> int:
+        return self._box.group.out_of_memory() if self._box.group else 0
 
     def _watch(self) -> Watch:
         """When the first command begins: before, the box may not be complete."""

@@ -54,6 +54,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 """Younger than 5.1, so the same on all machines."""
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS = 38, 39
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Restricted(NamedTuple):
@@ -76,16 +77,29 @@ def restrict(rules: Iterable[tuple[str | os.PathLike[str], int]], *, scoped: boo
     abi = abi_version()
     if not abi:
         return Restricted(0, ())
-    handled = _handled(abi)
-    ruleset = _make_ruleset(abi, handled, scoped)
+    ruleset, missing = make(rules, abi, scoped=scoped)
     try:
-        missing = tuple(os.fspath(path) for path, access in rules if not _is_added(ruleset, path, access & handled))
-        if _prctl(_PR_GET_NO_NEW_PRIVS, 0) != 1:
-            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        _call(_RESTRICT_SELF, ruleset, 0)
+        enforce(ruleset)
     finally:
         os.close(ruleset)
     return Restricted(abi, missing)
+
+
+def make(rules: Iterable[tuple[str | os.PathLike[str], int]], abi: int, *, scoped: bool = True) -> tuple[int, tuple[str, ...]]:
+    """A ruleset, as a descriptor that can serve several processes, and the paths that could not be opened."""
+    handled = _handled(abi)
+    ruleset = _make_ruleset(abi, handled, scoped)
+    try:
+        return ruleset, tuple(os.fspath(path) for path, access in rules if not _is_added(ruleset, path, access & handled))
+    except BaseException:
+        os.close(ruleset)
+        raise
+
+
+def enforce(ruleset: int) -> None:
+    if _prctl(_PR_GET_NO_NEW_PRIVS, 0) != 1:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _call(_RESTRICT_SELF, ruleset, 0)
 
 
 def _handled(abi: int) -> int:
@@ -119,11 +133,11 @@ def _is_added(ruleset: int, path: str | os.PathLike[str], access: int) -> bool:
 
 def _call(number: int, *arguments: bytes | int | None) -> int:
     words = [argument if isinstance(argument, bytes) else ctypes.c_long(argument or 0) for argument in arguments]
-    return _checked(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *words))
+    return _checked(_libc.syscall(ctypes.c_long(number), *words))
 
 
 def _prctl(option: int, value: int) -> int:
-    return _checked(ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(word) for word in (value, 0, 0, 0))))
+    return _checked(_libc.prctl(option, *(ctypes.c_ulong(word) for word in (value, 0, 0, 0))))
 
 
 def _checked(result: int) -> int:

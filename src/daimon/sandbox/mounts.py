@@ -7,13 +7,14 @@ its own, before anything of Daimon is loaded. The numbers of these calls are the
 import ctypes
 import os
 
-OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, MOUNT_SETATTR = 428, 429, 430, 431, 432, 442
+OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, OPENAT2, MOUNT_SETATTR = 428, 429, 430, 431, 432, 437, 442
 READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, IDMAP = 0x1, 0x2, 0x4, 0x8, 0x100000
 HARMLESS = NO_SUID | NO_DEVICES
 NEW_NAMESPACE, NEW_USERS = 0x20000, 0x10000000
 
 _CLONE, _CLOEXEC, _EMPTY_PATH, _RECURSIVE = 0x1, 0o2000000, 0x1000, 0x8000
-_FROM_EMPTY, _HERE = 0x4, -100
+_FROM_EMPTY, _TO_EMPTY, _HERE = 0x4, 0x40, -100
+_BENEATH, _NO_SYMLINKS = 0x08, 0x04
 _REC, _PRIVATE, _SHARED = 0x4000, 1 << 18, 1 << 20
 _SET_STRING, _CREATE = 1, 6
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -23,17 +24,26 @@ class _Attributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "users")]
 
 
-def clone(path: str, *, whole: bool = True) -> int:
-    """A detached copy of the tree of mounts at a path; with `whole`, of all that is mounted below it too."""
-    flags = _CLONE | _CLOEXEC | (_RECURSIVE if whole else 0)
-    return _call(path, OPEN_TREE, _HERE, path.encode(), flags)
+def clone(path: str) -> int:
+    """A detached copy of the tree of mounts at a path."""
+    return _call(path, OPEN_TREE, _HERE, path.encode(), _CLONE | _CLOEXEC | _RECURSIVE)
 
 
-def change(tree: int, attributes: int, users: int = 0, *, whole: bool = True) -> None:
+def clone_of(place: int) -> int:
+    """The same, of what a descriptor stands for."""
+    return _call("", OPEN_TREE, place, b"", _CLONE | _CLOEXEC | _RECURSIVE | _EMPTY_PATH)
+
+
+def open_below(top: int, path: str) -> int:
+    """What is there below a directory, wherever somebody moves it meanwhile. Raises OSError for a way that leads over a symbolic link."""
+    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS)
+    return _call(path, OPENAT2, top, path.encode(), ctypes.byref(how), ctypes.sizeof(how))
+
+
+def change(tree: int, attributes: int, users: int = 0) -> None:
     """Sets attributes of a detached tree. `users` is a descriptor of the user namespace whose mapping it gets, with IDMAP."""
     wanted = _Attributes(attributes, 0, 0, users)
-    flags = _EMPTY_PATH | (_RECURSIVE if whole else 0)
-    _call("", MOUNT_SETATTR, tree, b"", flags, ctypes.byref(wanted), ctypes.sizeof(wanted))
+    _call("", MOUNT_SETATTR, tree, b"", _EMPTY_PATH | _RECURSIVE, ctypes.byref(wanted), ctypes.sizeof(wanted))
 
 
 def tmpfs(attributes: int, **options: str) -> int:
@@ -52,6 +62,14 @@ def attach(tree: int, path: str) -> None:
     """Puts a detached tree in its place and closes its descriptor."""
     try:
         _call(path, MOVE_MOUNT, tree, b"", _HERE, path.encode(), _FROM_EMPTY)
+    finally:
+        os.close(tree)
+
+
+def attach_at(tree: int, place: int) -> None:
+    """The same, where a descriptor says."""
+    try:
+        _call("", MOVE_MOUNT, tree, b"", place, b"", _FROM_EMPTY | _TO_EMPTY)
     finally:
         os.close(tree)
 

@@ -1,15 +1,20 @@
 """One stream of a command: read to its end, kept at its beginning and its end, however long it is."""
 
 import asyncio
+import fcntl
 import os
 from collections.abc import Callable
 from contextlib import suppress
 
 from daimon.abi.box import Output
 
-AT_ONCE = 256 * 1024
+AT_ONCE = 1 << 20
+PLENTY = 16 << 20
+BREATH_S = 0.005
+"""Between two readings of somebody who has written plenty: others are to be heard too."""
+_SET_PIPE_SIZE = 1031
 Sink = Callable[[bytes], None]
-"""Gets every piece as it comes."""
+"""Gets every piece as it comes. One that raises OSError takes no more, and the command learns it from its next write."""
 
 
 def nowhere(_: bytes) -> None:
@@ -21,13 +26,29 @@ class Stream:
 
     def __init__(self, most: int, sink: Sink = nowhere) -> None:
         self._sink = sink
-        self._read, self.write_end = os.pipe2(os.O_CLOEXEC)
+        self._read, self._write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._read, False)
+        with suppress(OSError):  # the user's pipes may hold enough already
+            fcntl.fcntl(self._read, _SET_PIPE_SIZE, AT_ONCE)
         self._head_room, self._tail_room = most - most // 2, most // 2
         self._head, self._tail, self._size = bytearray(), bytearray(), 0
+        with suppress(OSError):  # a larger pipe is a favour
+            fcntl.fcntl(self._read, fcntl.F_SETPIPE_SZ, AT_ONCE)
         self._is_open = True
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._read, self._take)
+        self._breath: asyncio.TimerHandle | None = None
+        self._loop.add_reader(self._read, self._hear)
+
+    def _hear(self) -> None:
+        self._take()
+        if self._size > PLENTY and self._is_open:
+            self._loop.remove_reader(self._read)
+            self._breath = self._loop.call_later(BREATH_S, self._loop.add_reader, self._read, self._hear)
+
+    def give(self) -> int:
+        """The write end: whoever takes it closes it."""
+        given, self._write = self._write, -1
+        return given
 
     def _take(self) -> None:
         try:
@@ -40,8 +61,11 @@ class Stream:
             self._loop.remove_reader(self._read)
             self._is_open = False
             return
-        self._sink(data)
         self._size += len(data)
+        try:
+            self._sink(data)
+        except OSError:  # whoever listened has gone: so does the reading end, as in any pipe
+            self.close()
         room = self._head_room - len(self._head)
         self._head += data[:room]
         self._tail += data[max(room, 0) :]
@@ -65,9 +89,12 @@ class Stream:
         return Output(bytes(self._head), bytes(self._tail), self._size - len(self._head) - len(self._tail))
 
     def close(self) -> None:
+        if self._breath is not None:
+            self._breath.cancel()
         if self._is_open:
             self._loop.remove_reader(self._read)
             self._is_open = False
-        with suppress(OSError):
-            os.close(self._read)
-        self._read = -1
+        for descriptor in (self._read, self._write):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._read = self._write = -1

@@ -23,9 +23,8 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
     *("alternatives", "ca-certificates", "crypto-policies", "default", "fonts", "gitattributes", "java-17-openjdk", "java-21-openjdk"),
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "pki", "protocols", "python3", "services"),
-    *("ssl", "timezone", "xdg"),
+    *("ssl/certs", "ssl/openssl.cnf", "timezone", "xdg"),
 )
-PRIVATE = ("/etc/ssl/private",)
 INSIDE = ("__init__.py", "sandbox/__init__.py", "sandbox/supervisor.py", "sandbox/landlock.py")
 """Files of Daimon that the supervisor is made of."""
 MIB = 1 << 20
@@ -183,7 +182,8 @@ def _python() -> str:
 
 
 def _scratch(limits: Limits) -> int:
-    return max(64, min(limits.disk_mb, limits.memory_mb) // 2) * MIB
+    """Of each: there are three, and together they leave memory for what runs, if only to clean them up."""
+    return min(limits.disk_mb, limits.memory_mb) * MIB // 4
 
 
 def has_bwrap() -> bool:

@@ -60,18 +60,10 @@ class Stage:
         place = f"{parent}/{tree.name}"
         os.mkdir(place, 0o755)
         mounts.attach(descriptor, place)
+        top = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         for pin in tree.pins:
-            self._pin(f"{place}/{pin}")
-
-    def _pin(self, path: str) -> None:
-        """A mount point cannot be renamed or removed: not even to put something else in its place."""
-        only_stays = path.endswith("/")
-        bare = path.rstrip("/")
-        if os.path.islink(bare) or not os.path.exists(bare):
-            return
-        descriptor = mounts.clone(bare)
-        mounts.change(descriptor, mounts.HARMLESS | (0 if only_stays else mounts.READ_ONLY))
-        mounts.attach(descriptor, bare)
+            _pin(top, pin)
+        os.close(top)
 
     def _scratch(self, size: int) -> int:
         user, group = self._ids
@@ -85,6 +77,21 @@ class Stage:
             _make_parent(target)
             _write(place, "")
         mounts.attach(descriptor, place)
+
+
+def _pin(top: int, pin: str) -> None:
+    """A mount point cannot be renamed or removed: not even to put something else in its place. Another box may be at work in this tree."""
+    try:
+        place = mounts.open_below(top, pin.rstrip("/"))
+    except OSError:
+        return  # not there, or not to be had without following a link: the sweep after each command looks at those
+    try:
+        tree = mounts.clone_of(place)
+        may_change = pin.endswith("/") and _is_directory(place)
+        mounts.change(tree, mounts.HARMLESS | (0 if may_change else mounts.READ_ONLY))
+        mounts.attach_at(tree, place)
+    finally:
+        os.close(place)
 
 
 def _is_directory(descriptor: int) -> bool:

@@ -45,6 +45,7 @@ def main() -> None:
 class Supervisor:
     def __init__(self, line: socket.socket, leash: socket.socket, wake: int) -> None:
         self._line, self._leash, self._wake = line, leash, wake
+        self._domains = Domains(landlock.abi_version())
         self._running: Running = {}
         self._trees: dict[int, set[int]] = {}
         """What belonged to a command that is being stopped."""
@@ -88,10 +89,11 @@ class Supervisor:
     def _run(self, number: int, descriptors: list[int]) -> None:
         try:
             spec = json.loads(_read_all(descriptors[0]))
+            domain = self._domains.of(spec["rules"])
             failed_read, failed_write = os.pipe2(os.O_CLOEXEC)
             pid = os.fork()
             if pid == 0:
-                _become(spec, number, descriptors[1:], failed_write)
+                _become(spec, domain, number, (*descriptors[1:], failed_write))
             os.close(failed_write)
         except OSError as error:  # no process more may be made
             _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=_others(self._running))
@@ -139,16 +141,58 @@ class Supervisor:
                 _say(self._line, id=number, ended=status, left=_others(self._running))
 
 
-def _become(spec: dict[str, Any], number: int, streams: list[int], failed: int) -> None:
+class Domains:
+    """The ruleset of the last command, which serves the next one too, as long as its paths lead where they led.
+
+    Whether they do is seen by what they are, device and inode; those are kept open, so that no other can get their numbers.
+    """
+
+    def __init__(self, abi: int) -> None:
+        self._abi = abi
+        self._rules: list[list[Any]] = []
+        self._places: list[int] = []
+        self._seen: list[tuple[int, int] | None] = []
+        self._ruleset = -1
+
+    def of(self, rules: list[list[Any]]) -> int:
+        """-1: this kernel has no Landlock."""
+        if not self._abi or (self._ruleset >= 0 and rules == self._rules and [_identity(path) for path, _ in rules] == self._seen):
+            return self._ruleset
+        self._forget()
+        self._places = [place for path, _ in rules if (place := _opened(path)) >= 0]
+        self._rules, self._seen = rules, [_identity(path) for path, _ in rules]
+        self._ruleset, _ = landlock.make([(path, access) for path, access in rules], self._abi)
+        return self._ruleset
+
+    def _forget(self) -> None:
+        for descriptor in (*self._places, self._ruleset):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._places, self._ruleset = [], -1
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _opened(path: str) -> int:
+    try:
+        return os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _become(spec: dict[str, Any], domain: int, number: int, descriptors: tuple[int, ...]) -> None:
     """In the child: becomes the command, or says why not."""
+    *streams, failed = descriptors
     try:
         os.setsid()
         for target, descriptor in enumerate(streams):
             os.dup2(descriptor, target)
-        os.set_inheritable(failed, False)
-        top = os.sysconf("SC_OPEN_MAX")
-        os.closerange(3, failed)
-        os.closerange(failed + 1, min(top, 1 << 16))
         for which in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(which, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
@@ -157,8 +201,9 @@ def _become(spec: dict[str, Any], number: int, streams: list[int], failed: int) 
         os.umask(0o022)
         for name, value in spec["limits"].items():
             _limit(getattr(resource, name), value)
-        if spec["rules"]:
-            landlock.restrict([(path, access) for path, access in spec["rules"]])
+        if domain >= 0:
+            landlock.enforce(domain)
+        _keep_only(failed)
         environment = {**spec["environment"], _OUR_MARK: str(number)}
         os.execvpe(spec["argv"][0], spec["argv"], environment)
     except OSError as error:
@@ -167,6 +212,12 @@ def _become(spec: dict[str, Any], number: int, streams: list[int], failed: int) 
         os.write(failed, f"0 {type(error).__name__}: {error}".encode())
     finally:
         os._exit(NOT_STARTED)
+
+
+def _keep_only(descriptor: int) -> None:
+    """All of them would close when the command begins. This does not rely on it."""
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, 1 << 16)
 
 
 def _limit(which: int, value: int) -> None:

@@ -23,13 +23,17 @@ class Certificates:
 
     def trusting(self) -> ssl.SSLContext:
         """For a client that trusts nobody else."""
-        return ssl.create_default_context(cadata=self.pem.decode("ascii"))
+        context = ssl.create_default_context(cadata=self.pem.decode("ascii"))
+        context.verify_flags |= ssl.VERIFY_X509_STRICT  # as later Pythons do by themselves
+        return context
 
     def serving(self, *hosts: str, age: timedelta = timedelta()) -> ssl.SSLContext:
         """For a server. `age` moves the certificate into the past."""
         key = ec.generate_private_key(ec.SECP256R1())
         sans = x509.SubjectAlternativeName([_san(host) for host in hosts])
-        leaf = _begun(hosts[0], self._authority.subject, key, age).add_extension(sans, critical=False).sign(self._key, hashes.SHA256())
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        begun = _begun(hosts[0], self._authority.subject, key, age).add_extension(sans, critical=False)
+        leaf = begun.add_extension(issuer, critical=False).sign(self._key, hashes.SHA256())
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
         private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -46,9 +50,23 @@ class Certificates:
         return (
             _begun("a test's authority", name, self._key, timedelta())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_SIGNS, critical=True)
             .add_extension(identifier, critical=False)
             .sign(self._key, hashes.SHA256())
         )
+
+
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def _named(text: str) -> x509.Name:

@@ -5,6 +5,7 @@ hosts are its destinations. A command that was under way when Daimon died has di
 not run again.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
@@ -51,7 +52,7 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
         timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
     ) -> Result:
         """Run a command in your box: a Linux user space with your workspace, no network, and nothing else of the owner's machine."""
-        return await _ran(boxes, call, Command(argv=("/bin/sh", "-c", command), directory=directory, timeout_s=timeout_s))
+        return await _ran(boxes, call, _command(call, command, directory, timeout_s))
 
     @tool(
         effect=Effect.UNSAFE,
@@ -68,11 +69,14 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
     ) -> Result:
         """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS."""
         wanted = tuple(_allowed(host, places) for host in hosts)
-        return await _ran(
-            boxes, call, Command(argv=("/bin/sh", "-c", command), directory=directory, timeout_s=timeout_s, places=wanted, label=call.label)
-        )
+        return await _ran(boxes, call, replace(_command(call, command, directory, timeout_s), places=wanted))
 
     return (run, run_online) if places else (run,)
+
+
+def _command(call: Call, line: str, directory: str, timeout_s: float) -> Command:
+    """With or without a network it puts into the box what the call was decided under, and a later command may send it."""
+    return Command(argv=("/bin/sh", "-c", line), directory=directory, timeout_s=timeout_s, label=call.label)
 
 
 def _allowed(host: str, places: tuple[Place, ...]) -> Place:

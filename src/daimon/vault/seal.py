@@ -25,7 +25,7 @@ from daimon.abi.errors import Misconfigured
 FORMAT = 1
 KEY_BYTES = 32
 WORK = 17
-"""Of scrypt, as a power of two: 128 MB and a third of a second."""
+"""Of scrypt, as a power of two: 128 MB, and about a second on a small machine."""
 MOST_BYTES = 32 * 1024 * 1024
 _MAGIC = re.compile(rb"daimon-vault (\d{1,6})\n")
 _MOST_HEADER = 4_096

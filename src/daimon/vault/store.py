@@ -15,6 +15,7 @@ from daimon.abi.ports import Clock
 from daimon.abi.secret import Injection
 from daimon.vault import scope
 from daimon.vault.placeholder import placeholder
+from daimon.vault.redact import Known
 from daimon.vault.sealed_file import All, SealedFile
 from daimon.vault.secret import FEWEST_BYTES, Secret, check_injectable, checked, usable
 from daimon.vault.source import Source
@@ -50,7 +51,7 @@ class Vault:
         self._file = file
         self._uses = uses
         self._clock = clock
-        self._known: tuple[str, ...] = ()
+        self._known: tuple[Known, ...] = ()
         self._known_of: All | None = None
 
     def reveal(self, name: str, by: str, host: str) -> str:
@@ -67,11 +68,13 @@ class Vault:
     def used(self, name: str, by: str, host: str) -> None:
         self._uses.note(name, by, host)
 
-    def known(self) -> tuple[str, ...]:
+    def known(self) -> tuple[Known, ...]:
         """All values, those of before too. The very same tuple as long as nothing has changed, so that asking often is cheap."""
         secrets = self._file.read()
         if secrets is not self._known_of:
-            self._known = tuple(dict.fromkeys(value for secret in secrets.values() for value in (secret.value, *secret.previous)))
+            self._known = tuple(
+                dict.fromkeys(Known(name, value) for name, secret in secrets.items() for value in (secret.value, *secret.previous))
+            )
             self._known_of = secrets
         return self._known
 

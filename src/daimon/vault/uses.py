@@ -6,9 +6,10 @@ The first use of a minute is written at once, those after it are counted and wri
 end. So a crash loses numbers, never the fact, and a thousand calls write a few lines. When the file is full it becomes the old half and
 the old half before it goes.
 
-A use that cannot be written stops nobody; it is said once, and stands in `warning` until writing works again.
+A use that cannot be written stops nobody; it is said once, stands in `warning` until writing works again, and is written then.
 """
 
+import errno
 import fcntl
 import json
 import logging
@@ -25,6 +26,8 @@ from daimon.abi.ports import Clock
 WINDOW_S = 60.0
 MOST_BYTES = 1024 * 1024
 _LOG = logging.getLogger(__name__)
+_MOST_UNWRITTEN = 1_000
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _Key = tuple[str, str, str]
 
 
@@ -53,6 +56,7 @@ class Uses:
         self._most_bytes = most_bytes
         self._windows: dict[_Key, _Window] = {}
         self._turn = threading.Lock()
+        self._unwritten: list[bytes] = []
         self.warning = ""
 
     def note(self, name: str, by: str, host: str) -> None:
@@ -90,38 +94,39 @@ class Uses:
                 yield _line(key, window.last, window.waiting)
 
     def _append(self, lines: list[bytes]) -> None:
-        if not lines:
+        self._unwritten = [*self._unwritten, *lines][-_MOST_UNWRITTEN:]
+        if not self._unwritten:
             return
         try:
-            self._write(b"".join(lines))
+            self._write(b"".join(self._unwritten))
         except OSError as error:
             if not self.warning:
                 self.warning = f"uses of secrets cannot be written to {self._path}: {error.strerror}"
                 _LOG.warning("%s", self.warning)
         else:
-            self.warning = ""
+            self._unwritten, self.warning = [], ""
 
     def _write(self, data: bytes) -> None:
-        descriptor = self._opened()
+        descriptor = os.open(self._path, _APPENDING, 0o600)
         try:
             if os.fstat(descriptor).st_size + len(data) > self._most_bytes:
-                self._path.replace(self._old)
-                os.close(descriptor)
-                descriptor = self._opened()
-            if os.write(descriptor, data) != len(data):
-                os.write(descriptor, b"\n")  # half a line is no line; what comes next begins a new one
+                self._put_aside(descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = os.open(self._path, _APPENDING, 0o600)
+        try:
+            start = b"\n" if self.warning else b""  # half a line may be there from when there was no room
+            if os.write(descriptor, start + data) != len(start) + len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(descriptor)
 
-    def _opened(self) -> int:
-        """Locked, and the one that has the name: another process may have put it aside in between."""
-        while True:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)  # held for one write only
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), self._path.stat()):
-                    return descriptor
-            os.close(descriptor)
+    def _put_aside(self, descriptor: int) -> None:
+        """Unless another process does it at this moment, or has done it: nobody waits for that, the next one looks again."""
+        with suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(descriptor), self._path.stat()):
+                self._path.replace(self._old)
 
 
 def _line(key: _Key, at: datetime, count: int) -> bytes:

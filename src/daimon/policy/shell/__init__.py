@@ -1,0 +1,1 @@
+"""Reads shell text as a shell would, without running anything, to see what it would run."""

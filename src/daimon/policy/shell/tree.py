@@ -1,0 +1,30 @@
+"""The parser, loaded when the first text is read: a start that runs no command does not pay for it."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from daimon.abi.plain import clean
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(text: str) -> "Node":
+    return _parser().parse(clean(text).encode()).root_node
+
+
+def text_of(node: "Node") -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def between(node: "Node", start: int, end: int) -> str:
+    """The text of a node from one byte of the source to another."""
+    return (node.text or b"")[start - node.start_byte : end - node.start_byte].decode("utf-8", "replace")

@@ -1,0 +1,112 @@
+"""Known secrets leave the gateway by no answer, whenever they became known; what it refuses is kept without them."""
+
+import json
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.gateway.live import Live
+from tests.kernel.rig import Rig, kernel
+from tests.kernel.test_secrets import CANARY, KNOWN, MARK, ORDINARY, SHAPE, SHAPED
+
+from daimon.abi.errors import BadInput
+from daimon.gateway.api import Api, Parts
+from daimon.gateway.inbox import KEPT_BYTES
+from daimon.testing.model import says
+from daimon.vault.redact import Known, SecretRedactor
+
+
+class Caller:
+    """Calls the API as a server does."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def get(self, path: str) -> tuple[int, bytes]:
+        sent: list[MutableMapping[str, Any]] = []
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [],
+            "root_path": "",
+        }
+        await self._api(scope, receive, send)
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+@asynccontextmanager
+async def served(known: list[Known]) -> AsyncIterator[tuple[Rig, Caller]]:
+    """A kernel that knows no secret, behind an API that does: as if it had become known later."""
+    nobody: Any = None
+    async with kernel(script=[says(f"it was {CANARY}")]) as rig:
+        here = (rig.inbox, rig.journal, rig.journal, rig.journal, rig.journal, rig.desk.grants, rig.feed, rig.clock, rig.ids)
+        yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known))))
+
+
+async def test_what_became_known_after_it_was_written_is_not_handed_out() -> None:
+    async with served([*KNOWN]) as (rig, api):
+        turn, steps = await rig.ask(f"say {CANARY}; {ORDINARY}")
+        assert CANARY in str(steps)
+        asked = next(step.body.request for step in steps if step.body.kind == "reply")
+        for path in (f"/v1/turns/{turn.id}", f"/v1/events/{turn.event}", f"/v1/blobs/{asked}"):
+            status, body = await api.get(path)
+            assert status == 200
+            assert CANARY.encode() not in body
+            assert MARK.encode() in body
+            assert "你好".encode() in body
+        assert json.loads((await api.get(f"/v1/events/{turn.event}"))[1])["event"]["body"]["parts"][0]["text"] == f"say {MARK}; {ORDINARY}"
+
+
+async def test_answers_without_secrets_are_the_same_bytes() -> None:
+    known: list[Known] = []
+    async with served(known) as (rig, api):
+        turn, _ = await rig.ask(ORDINARY)
+        before = await api.get(f"/v1/events/{turn.event}")
+        known += KNOWN
+        assert await api.get(f"/v1/events/{turn.event}") == before
+
+
+async def test_errors_name_no_secret() -> None:
+    async with served([*KNOWN]) as (_, api):
+        for path in (f"/v1/turns/{CANARY}", f"/v1/{CANARY}/{SHAPED}"):
+            status, body = await api.get(path)
+            assert status == 404
+            assert CANARY.encode() not in body
+            assert SHAPED.encode() not in body
+            assert MARK.encode() in body
+
+
+def test_a_running_daimon_cleans_its_errors(daimon: Live) -> None:
+    answer = daimon.call("GET", f"/v1/turns/{SHAPED}")
+    assert SHAPE in answer.json["error"]["message"]
+
+
+@pytest.mark.parametrize("before", [b'{"type": ', b"\xff\xfe ", b" " * (KEPT_BYTES - 20)])
+async def test_a_dead_letter_holds_no_known_secret(before: bytes) -> None:
+    async with kernel(known=KNOWN) as rig:
+        with pytest.raises(BadInput):
+            await rig.inbox.take(before + CANARY.encode() + "; übrigens".encode())
+        (letter,) = await rig.journal.letters(10)
+    assert CANARY[:16].encode() not in letter.body
+    assert CANARY not in letter.reason
+    assert letter.body.startswith(before)
+    assert b"[secret" in letter.body
+
+
+async def test_a_dead_letter_without_secrets_is_kept_byte_for_byte() -> None:
+    async with kernel(known=KNOWN) as rig:
+        with pytest.raises(BadInput):
+            await rig.inbox.take(b"\xff\x00 no event \xc3\xa4")
+        (letter,) = await rig.journal.letters(10)
+    assert letter.body == b"\xff\x00 no event \xc3\xa4"
