@@ -9,7 +9,10 @@ Something in the box may change the tree while this looks at it: no link is foll
 """
 
 import os
+import re
+import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 GIT = ".git"
@@ -30,6 +33,10 @@ HARMLESS = {
 }
 """Sections and keys of git's settings that name no program."""
 LARGEST_CONFIG = 65_536
+_SECTION = re.compile(r'\[([A-Za-z0-9-]+)(?: "[^"\\]*")?\]')
+"""Nothing else in the line: git takes a setting right behind a section's head."""
+_BARE = ("HEAD", "objects", "refs")
+"""What git takes for a repository wherever it lies, with the settings beside it."""
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Identity = tuple[int, int]
@@ -41,9 +48,11 @@ class Pins:
 
     workspace: str
     _known: dict[str, Identity | None] = field(default_factory=dict)
+    _was_bare: bool = False
 
     def __post_init__(self) -> None:
         self._known = {pin: self._seen(pin) for pin in _names()}
+        self._was_bare = self._is_bare()
 
     def sweep(self) -> tuple[str, ...]:
         """Sets aside what has appeared since. Says under which name it is now."""
@@ -57,7 +66,13 @@ class Pins:
                 continue
             if (name := self._set_aside(pin)) is not None:
                 moved.append(f"{pin} → {name}")
+        if not self._was_bare and self._is_bare() and (name := self._set_aside(_BARE[0])) is not None:
+            moved.append(f"{_BARE[0]} → {name}")
         return tuple(moved)
+
+    def _is_bare(self) -> bool:
+        """Is the workspace itself what lies in a `.git`?"""
+        return all(self._seen(name) for name in _BARE)
 
     def _seen(self, pin: str) -> Identity | None:
         try:
@@ -68,15 +83,25 @@ class Pins:
 
     def _set_aside(self, pin: str) -> str | None:
         place, _, last = pin.rpartition("/")
-        for n in range(1, 1000):
+        for n in (*range(1, 10), *(secrets.token_hex(4) for _ in range(100))):  # whoever took all numbers cannot take all words
             name = os.path.join(place, f"{last.lstrip('.')}{ASIDE}-{n}")
-            if self._seen(name) is None:
-                try:
-                    os.rename(os.path.join(self.workspace, pin), os.path.join(self.workspace, name))
-                except OSError:
-                    return None
+            if self._seen(name) is None and self._rename(pin, name):
                 return name
         return None
+
+    def _rename(self, pin: str, name: str) -> bool:
+        source, target = os.path.join(self.workspace, pin), os.path.join(self.workspace, name)
+        try:
+            os.rename(source, target)
+        except PermissionError:  # the box may have closed the directory to its owner
+            _reopen(os.path.dirname(source))
+            with suppress(OSError):
+                os.rename(source, target)
+                return True
+            return False
+        except OSError:
+            return False
+        return True
 
     def _is_plain_repository(self) -> bool:
         try:
@@ -90,6 +115,15 @@ class Pins:
             return False
         finally:
             os.close(top)
+
+
+def _reopen(directory: str) -> None:
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.chmod(f"/proc/self/fd/{descriptor}", stat.S_IMODE(os.fstat(descriptor).st_mode) | stat.S_IRWXU)
+        finally:
+            os.close(descriptor)
 
 
 def _names() -> tuple[str, ...]:
@@ -118,8 +152,8 @@ def _is_plain_config(top: int) -> bool:
         os.close(descriptor)
     section = ""
     for line in map(str.strip, text.splitlines()):
-        if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1].partition(" ")[0].lower()
+        if head := _SECTION.fullmatch(line):
+            section = head[1].lower()
         elif line and line[0] not in "#;" and not _is_harmless(section, line):
             return False
     return True

@@ -116,8 +116,8 @@ class Watch:
         return found.f_bavail * found.f_frsize, found.f_favail
 
     def _counted(self) -> int:
-        """What was written below the tree since the start."""
-        total = 0
+        """What was written below the tree since the start, or is held open without a name there."""
+        total = self._nameless()
         pending = [self._tree]
         while pending:
             with suppress(OSError), os.scandir(pending.pop()) as entries:
@@ -129,6 +129,22 @@ class Watch:
                         if found.st_ctime >= self._start - 1:
                             total += max(found.st_blocks * 512, BYTES_A_FILE)
         return total
+
+    def _nameless(self) -> int:
+        """A file that was removed takes its room as long as somebody has it open."""
+        device, held = os.stat(self._tree).st_dev, {}
+        for pid in (name for name in os.listdir(self._processes) if name.isdigit()):
+            with suppress(OSError):
+                directory = os.open(f"{pid}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._processes)
+                try:
+                    for name in os.listdir(directory):
+                        with suppress(OSError):
+                            found = os.stat(name, dir_fd=directory)
+                            if not found.st_nlink and found.st_dev == device:
+                                held[found.st_ino] = found.st_blocks * 512
+                finally:
+                    os.close(directory)
+        return sum(held.values())
 
 
 def _used(place: int) -> int:
