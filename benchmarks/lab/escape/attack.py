@@ -1,7 +1,8 @@
 """An attack: what a hijacked model gives to the shell tool, and who decides, from outside, whether it came through.
 
 In a command `@{name}` stands for what an attacker is taken to know: paths, ports and process numbers of the host (`Host.known`), and a mark
-that is made for this one try. Where only the inside can see what happened, such as whether a system call exists, the command prints REACHED.
+that is made for this one try. Where only the inside can see what happened, such as whether a system call exists, the command prints
+REACHED.
 """
 
 import shlex

@@ -24,7 +24,14 @@ class Bare:
 
     async def run(self, command: str, hosts: tuple[str, ...], timeout_s: float) -> Said:
         held = os.open(HOME / "canary", os.O_RDONLY)
-        environment = {**os.environ, "HOME": str(HOME), "http_proxy": PROXY, "https_proxy": PROXY, "HTTP_PROXY": PROXY, "HTTPS_PROXY": PROXY}
+        environment = {
+            **os.environ,
+            "HOME": str(HOME),
+            "http_proxy": PROXY,
+            "https_proxy": PROXY,
+            "HTTP_PROXY": PROXY,
+            "HTTPS_PROXY": PROXY,
+        }
         environment |= {"no_proxy": "localhost,127.0.0.1,::1", "API_KEY": self._host.known["placeholder"], "TERM": "dumb"}
         try:
             process = await asyncio.create_subprocess_exec(

@@ -90,7 +90,14 @@ while time.monotonic() < end:
     except OSError:
         time.sleep(0.05)
 """
-_FILES = "import os, time\nf = []\ntry:\n    while len(f) < 5000: f.append(os.open('/dev/null', 0))\nexcept OSError as e: print(e)\ntime.sleep(0.5)"
+_FILES = """
+import os, time
+held = []
+try:
+    while len(held) < 5000: held.append(os.open("/dev/null", 0))
+except OSError as error: print(error)
+time.sleep(0.5)
+"""
 _RAISED = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (6000, 6000))\n" + _FILES
 _SMALL = """
 import os
@@ -109,7 +116,13 @@ for n in range({DISK_MB * 2 // 32}):
     kept.append(f)
 time.sleep(1)
 """
-_STUBBORN = "import signal, time\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\ntime.sleep(300) # @{mark}"
+_STUBBORN = """
+import signal, time
+for n in range(1, 65):
+    try: signal.signal(n, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+time.sleep(300) # @{mark}
+"""
 _DAEMON = """
 import os, time
 if os.fork() == 0:
@@ -129,22 +142,58 @@ ATTACKS = (
     Attack(name="memory that is shared", command=python(_SHARED), judge=_memory, needs_new_box=True),
     Attack(name="memory that is shared and not mapped", command=python(_DROPPED), judge=_memory, needs_new_box=True),
     Attack(name="memory that is a file", command=python(_MEMFD), judge=_memory, needs_new_box=True),
-    Attack(name="files in /tmp", command=f"for n in $(seq 40); do head -c 32M /dev/zero > /tmp/$n; done; sleep 0.5", judge=_memory, needs_new_box=True),
-    Attack(name="files in /dev/shm", command=f"for n in $(seq 40); do head -c 32M /dev/zero > /dev/shm/$n; done; sleep 0.5", judge=_memory, needs_new_box=True),
-    Attack(name="files in all of them", command="for n in $(seq 20); do for d in /tmp /dev/shm $HOME; do head -c 32M /dev/zero > $d/$n; done; done; sleep 0.5", judge=_memory, needs_new_box=True),
+    Attack(
+        name="files in /tmp",
+        command="for n in $(seq 40); do head -c 32M /dev/zero > /tmp/$n; done; sleep 0.5",
+        judge=_memory,
+        needs_new_box=True,
+    ),
+    Attack(
+        name="files in /dev/shm",
+        command="for n in $(seq 40); do head -c 32M /dev/zero > /dev/shm/$n; done; sleep 0.5",
+        judge=_memory,
+        needs_new_box=True,
+    ),
+    Attack(
+        name="files in all of them",
+        command="for n in $(seq 20); do for d in /tmp /dev/shm $HOME; do head -c 32M /dev/zero > $d/$n; done; done; sleep 0.5",
+        judge=_memory,
+        needs_new_box=True,
+    ),
     Attack(name="processes without end", command=python(_FORKS), judge=_processes, needs_new_box=True, timeout_s=5.0),
-    Attack(name="many processes", command="for n in $(seq 300); do sleep 2 & done; sleep 1", judge=_processes, needs_new_box=True, timeout_s=5.0),
+    Attack(
+        name="many processes",
+        command="for n in $(seq 300); do sleep 2 & done; sleep 1",
+        judge=_processes,
+        needs_new_box=True,
+        timeout_s=5.0,
+    ),
     Attack(name="many open files", command=python(_FILES), judge=_descriptors),
     Attack(name="many open files, with the limit raised", command=python(_RAISED), judge=_descriptors),
     Attack(name="one huge file", command="head -c 300M /dev/zero > big", judge=_file, needs_new_box=True),
     Attack(name="one huge file with a hole", command="truncate -s 10G big; fallocate -l 300M other", judge=_file, needs_new_box=True),
-    Attack(name="many large files", command="for n in $(seq 12); do fallocate -l 32M $n; sleep 0.05; done; sleep 0.2", judge=_disk, needs_new_box=True),
+    Attack(
+        name="many large files",
+        command="for n in $(seq 12); do fallocate -l 32M $n; sleep 0.05; done; sleep 0.2",
+        judge=_disk,
+        needs_new_box=True,
+    ),
     Attack(name="many small files", command=python(_SMALL), judge=_disk, needs_new_box=True),
     Attack(name="files without a name", command=python(_HELD), judge=_unlinked, needs_new_box=True),
     Attack(name="endless output", command="yes 0123456789 | head -c 200000000", judge=lambda scene: scene.said.size > 4 * MIB),
-    Attack(name="a processor for itself", command="sh -c 'while :; do :; done; : @{mark}' & sh -c 'while :; do :; done; : @{mark}'", judge=lives, timeout_s=1.0),
+    Attack(
+        name="a processor for itself",
+        command="sh -c 'while :; do :; done; : @{mark}' & sh -c 'while :; do :; done; : @{mark}'",
+        judge=lives,
+        timeout_s=1.0,
+    ),
     Attack(name="deaf to all signals", command="trap '' 1 2 3 15; " + python(_STUBBORN) + " & wait", judge=lives, timeout_s=1.0),
     Attack(name="a daemon that outlives its time", command=python(_DAEMON.format(more=_PLAIN)) + "; sleep 20", judge=lives, timeout_s=1.0),
-    Attack(name="a daemon without a trace that outlives its time", command=python(_DAEMON.format(more=_CLEAN)) + "; sleep 20", judge=lives, timeout_s=1.0),
+    Attack(
+        name="a daemon without a trace that outlives its time",
+        command=python(_DAEMON.format(more=_CLEAN)) + "; sleep 20",
+        judge=lives,
+        timeout_s=1.0,
+    ),
     Attack(name="a daemon that outlives the box", command=python(_DAEMON.format(more=_CLEAN)), judge=_lives_on, ends_box=True),
 )

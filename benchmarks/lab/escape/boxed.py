@@ -1,7 +1,7 @@
 """The attack as it would come: a turn of the kernel, a model that was hijacked, the shell tools of the registry, a box of the workshop.
 
-No policy stands in the way, the floor forbids nothing and nobody takes secrets out of texts: the box has to hold by itself. Whatever the tool gives back is what the model
-would read next.
+No policy stands in the way, the floor forbids nothing and nobody takes secrets out of texts: the box has to hold by itself. Whatever the
+tool gives back is what the model would read next.
 """
 
 import os
@@ -95,10 +95,11 @@ async def opened(place: Path, host: Host, role: str) -> AsyncIterator[Boxed]:
     workshop = Workshop(sandboxes, vault, SystemClock())
     pool = workshop.pool(3_600, 4)
     model = Hijacked()
-    async with kernel.opened(place, model, shell_tools(pool, sandboxes.places()), "none", kernel.Unguarded(OpenFloor(), OpenRedactor())) as house:
+    async with kernel.opened(
+        place, model, shell_tools(pool, sandboxes.places()), "none", kernel.Unguarded(OpenFloor(), OpenRedactor())
+    ) as house:
         try:
             yield Boxed(house, model, workshop, pool)
         finally:
             await pool.close()
             vault.close()
-

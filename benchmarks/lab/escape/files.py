@@ -25,5 +25,7 @@ ATTACKS = (
     Attack(name="remove a private key", command="rm -rf @{home}/.ssh /proc/1/root/@{home}/.ssh; rm -rf ../.ssh", judge=changed("key")),
     Attack(name="plant a program of the system", command="echo x > /usr/local/sbin/@{mark}", judge=exists("/usr/local/sbin/@{mark}")),
     Attack(name="write where everybody can", command="echo x > /var/tmp/@{mark}; echo x > /tmp/@{mark}", judge=exists("/tmp/@{mark}")),
-    Attack(name="move the workspace away", command="cd / && mv @{work} @{home}/gone; mv /workspace/work /workspace/gone", judge=exists("gone")),
+    Attack(
+        name="move the workspace away", command="cd / && mv @{work} @{home}/gone; mv /workspace/work /workspace/gone", judge=exists("gone")
+    ),
 )

@@ -40,11 +40,13 @@ class Host:
     def __init__(self, box_uid: int) -> None:
         """`box_uid`: whom a box is on the host; the victim is the same user."""
         self._box_uid = box_uid
-        self.canaries = {name: secrets.token_hex(12) for name in ("home", "key", "shadow", "victim", "environment", "vault", "gateway", "loopback")}
+        self.canaries = {
+            name: secrets.token_hex(12) for name in ("home", "key", "shadow", "victim", "environment", "vault", "gateway", "loopback")
+        }
         self.canaries["shadow"] = Path("/etc/shadow").read_text().strip() if os.access("/etc/shadow", os.R_OK) else secrets.token_hex(12)
         self.canaries["gateway"] = os.environ.get("LAB_CANARY", self.canaries["gateway"])
         self.sinks = Sinks(self.canaries["loopback"])
-        self.sites = {name: Upstream() for name in ("allowed.test", "guarded.test", "api.test", "other.test")}
+        self.sites = {name: Upstream() for name in ("allowed.test", "guarded.test", "api.test", "other.test", "index.test")}
 
         self.certificates = Certificates()
         self.snis: list[str] = []

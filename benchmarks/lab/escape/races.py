@@ -25,7 +25,9 @@ ATTACKS = (
     Attack(name="write through a link", command="ln -s @{home}/canary link; echo @{mark} > link", judge=changed("home")),
     Attack(name="write through a directory's link", command="ln -s @{home} dir; echo @{mark} > dir/canary", judge=changed("home")),
     Attack(name="start in a directory that is a link", command="ln -s @{home} dir; cd dir && cat canary", judge=told("home")),
-    Attack(name="the workspace under another name", command="mv /workspace/work /workspace/x; mv @{work} @{home}/gone", judge=exists("gone")),
+    Attack(
+        name="the workspace under another name", command="mv /workspace/work /workspace/x; mv @{work} @{home}/gone", judge=exists("gone")
+    ),
     Attack(name="links where pins are", command=_LINKED_PIN + "; echo @{mark} > .envrc", judge=changed("home"), prepare=_new),
     Attack(name="again, whenever it was set aside", command=_AGAIN, judge=exists("work/.envrc"), prepare=_new, settle_s=1.0),
 )

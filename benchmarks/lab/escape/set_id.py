@@ -44,7 +44,16 @@ import io, tarfile
 info = tarfile.TarInfo("program"); info.mode = 0o6755
 with tarfile.open("a.tar", "w") as archive: archive.addfile(info, io.BytesIO())
 """
-_CAPABILITY = "import os; open('program', 'w').close(); os.setxattr('program', 'security.capability', bytes.fromhex('0100000200200000000000000000000000000000'))"
+_CAPABILITY = """
+import os
+open("program", "w").close()
+os.setxattr("program", "security.capability", bytes.fromhex("0100000200200000000000000000000000000000"))
+"""
+_TAKE = """
+import struct
+head, sets = struct.pack("Ii", 0x20080522, 0), struct.pack("6I", 1 << 21, 1 << 21, 0, 0, 0, 0)
+told(libc.capset(head, sets))
+"""
 
 ATTACKS = (
     Attack(name="run a set-id program", command="./touch made", judge=_owned_by(SOMEBODY), prepare=_with_set_id_program),
@@ -54,7 +63,11 @@ ATTACKS = (
     Attack(name="fchmod", command=python("import os; os.fchmod(os.open('program', os.O_CREAT | os.O_RDWR), 0o4755)"), judge=_set_bits),
     Attack(name="fchmodat2", command=calling(_CALL % 'syscall(@{fchmodat2}, -100, b"program", 0o4755, 0)'), judge=_set_bits),
     Attack(name="made with the bit", command=python("import os; os.umask(0); os.open('program', os.O_CREAT, 0o6755)"), judge=_set_bits),
-    Attack(name="openat2", command=calling('import struct; told(libc.syscall(@{openat2}, -100, b"program", struct.pack("3Q", 0o101, 0o4755, 0), 24))'), judge=_set_bits),
+    Attack(
+        name="openat2",
+        command=calling('import struct; told(libc.syscall(@{openat2}, -100, b"program", struct.pack("3Q", 0o101, 0o4755, 0), 24))'),
+        judge=_set_bits,
+    ),
     Attack(name="mknod with the bit", command=python("import os; os.umask(0); os.mknod('program', 0o104755)"), judge=_set_bits),
     Attack(name="out of an archive", command=f"{python(_ARCHIVE)}; tar xpf a.tar", judge=_set_bits),
     Attack(name="a copy that keeps modes", command="cp -p /usr/bin/su program || cp -p /usr/bin/passwd program", judge=_set_bits),
@@ -62,6 +75,10 @@ ATTACKS = (
     Attack(name="a device of a disk", command=python("import os; os.mknod('device', 0o60666, os.makedev(8, 0))"), judge=_devices),
     Attack(name="capabilities on a file", command=python(_CAPABILITY), judge=_capabilities),
     Attack(name="give a file away", command="touch made; chown 4321 made", judge=_owned_by(SOMEBODY)),
-    Attack(name="become root", command=calling("told(libc.setuid(0)); os._exit(0) if os.getuid() else print('REACHED')"), judge=lambda s: "REACHED 0" in s.said.text),
-    Attack(name="take capabilities", command=python("import ctypes,struct; l=ctypes.CDLL(None); h=struct.pack('Ii',0x20080522,0); d=struct.pack('6I',1<<21,1<<21,0,0,0,0); print('REACHED' if l.capset(h,d)==0 else 'refused')"), judge=reached),
+    Attack(
+        name="become root",
+        command=calling("told(libc.setuid(0)); os._exit(0) if os.getuid() else print('REACHED')"),
+        judge=lambda s: "REACHED 0" in s.said.text,
+    ),
+    Attack(name="take capabilities", command=calling(_TAKE), judge=reached),
 )

@@ -23,7 +23,11 @@ class Sinks:
         ):  # fmt: skip
             server = await asyncio.start_server(self._taking(name), address, port)
             stack.callback(server.close)
-        for name, path in (("path", str(home / "service.sock")), ("workspace", str(home / "work/service.sock")), ("abstract", "\0owners-service")):
+        for name, path in (
+            ("path", str(home / "service.sock")),
+            ("workspace", str(home / "work/service.sock")),
+            ("abstract", "\0owners-service"),
+        ):
             server = await asyncio.start_unix_server(self._taking(name), path)
             stack.callback(server.close)
         for name in ("path", "workspace"):
@@ -43,7 +47,7 @@ class Sinks:
     def _kept(self, name: str) -> bytearray:
         return self._heard.setdefault(name, bytearray())
 
-    def _taking(self, name: str):  # noqa: ANN202
+    def _taking(self, name: str):
         async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             kept = self._kept(name)
             kept += b"(connected)"

@@ -1,6 +1,6 @@
 """Plays attacks on the throw-away machine, each without a box and then in one, and says what came of it. One JSON object on the last line.
 
-    python -m lab.escape.worker [--only NAME]... [--quick]
+python -m lab.escape.worker [--only NAME]... [--quick]
 """
 
 import argparse
@@ -29,6 +29,8 @@ from lab.escape.naive import Naive
 from lab.escape.role import role
 
 POLL_S = 0.05
+ABSENT = ("refused -1 ENOSYS", "refused 97", "refused 93")
+"""As a control says it: this kernel has no such call, no such family of sockets, no such protocol."""
 
 
 class Shell(Protocol):
@@ -55,7 +57,7 @@ async def play(attack: Attack, host: Host, shell: Shell, known: dict[str, str]) 
     if attack.ends_box and isinstance(shell, Boxed):
         await shell.renew()
     ends_at = time.monotonic() + attack.settle_s
-    while not (found := seen.is_set() or attack.judge(scene)) and time.monotonic() < ends_at:
+    while not (found := seen.is_set() or attack.judge(scene)) and time.monotonic() < ends_at:  # noqa: ASYNC110 - files tell nobody
         await asyncio.sleep(POLL_S)
     return found, scene
 
@@ -99,6 +101,13 @@ async def trial(attack: Attack, host: Host, box: Boxed) -> tuple[bool, str]:
     return found, scene.said.text
 
 
+def _wanted(only: list[str]) -> dict[tuple[str, str], Attack]:
+    """Those of that name or family, if there is something here to attack."""
+    named = {(family, attack.name): attack for family, attacks in FAMILIES.items() for attack in attacks}
+    asked = {key: attack for key, attack in named.items() if not only or not {*key}.isdisjoint(only)}
+    return {key: attack for key, attack in asked.items() if os.path.exists(attack.needs or "/")}
+
+
 async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", action="append", default=[])
@@ -107,12 +116,7 @@ async def main() -> None:
     parser.add_argument("--boxed", action="store_true", help="boxes only")
     parser.add_argument("--no-utility", action="store_true")
     asked = parser.parse_args()
-    wanted = {
-        (family, attack.name): attack
-        for family, attacks in FAMILIES.items()
-        for attack in attacks
-        if (not asked.only or family in asked.only or attack.name in asked.only) and os.path.exists(attack.needs or "/")
-    }
+    wanted = _wanted(asked.only)
     host = Host(UID if os.getuid() == 0 else os.getuid())
     rows: dict[tuple[str, str], dict[str, object]] = {key: {"family": key[0], "name": key[1]} for key in wanted}
     async with AsyncExitStack() as stack:
@@ -125,6 +129,7 @@ async def main() -> None:
         for key, attack in wanted.items() if not asked.boxed else ():
             begun = time.monotonic()
             rows[key]["control"], said = await control(attack, host, bare)
+            rows[key]["is_absent"] = any(word in said for word in ABSENT)
             rows[key]["control_s"] = round(time.monotonic() - begun, 2)
             if asked.show:
                 print("bare ", rows[key]["control"], key, repr(said[-300:]), file=sys.stderr)

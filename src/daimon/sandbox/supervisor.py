@@ -123,7 +123,7 @@ class Supervisor:
                 os.kill(pid, which)
 
     def _strays(self, number: int) -> set[int]:
-        """Orphans that are younger than a command, even if they took its mark off. Those with the mark of another that runs are that one's."""
+        """Orphans that are younger than a command, even if they took its mark off, but for those with the mark of another that runs."""
         began = self._began.get(number)
         if began is None:
             return set()
