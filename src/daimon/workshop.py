@@ -5,6 +5,7 @@ placeholders; the proxy, here in the gateway, knows what they stand for, and ope
 """
 
 import asyncio
+import logging
 import os
 import ssl
 import tempfile
@@ -31,6 +32,7 @@ from daimon.sandbox.output import Sink, nowhere
 from daimon.sandbox.plan import Wanted, has_bwrap
 from daimon.sandbox.pool import Pool
 
+_LOG = logging.getLogger(__name__)
 NO_BWRAP = "bwrap is not installed, so agents cannot run commands; install the package `bubblewrap` and start again"
 _A_DAY_S = 86_400.0
 LOSSES = "what ran in the box, and what lay in its /tmp and home, is gone; the workspace is as it was left"
@@ -113,6 +115,8 @@ class WiredBox:
             with suppress(asyncio.CancelledError):
                 await self.serving
         await self.box.close()
+        for attempt in () if self.way_out is None else self._attempts():  # no command is left that could tell of them
+            _LOG.warning("%s reached out after its last command: %s:%d %s", self.agent, attempt.host, attempt.port, attempt.outcome)
 
     async def _current(self) -> tuple[Injection, ...]:
         """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""

@@ -183,6 +183,20 @@ def test_prctl_changes_all_but_the_map_of_memory() -> None:
             assert asked.asked("prctl", option) == asked.asked("prctl", GARBAGE | option) == expected, option
 
 
+def test_no_lease_keeps_others_from_a_file_and_locks_are_there() -> None:
+    for asked in filters():
+        assert asked.asked("fcntl", 3, 1024) == asked.asked("fcntl", 3, GARBAGE | 1024) == errno.EPERM
+        for command in (*range(17), 36, 37, 38, 1025, 1026, 1030, 1031, 1032, 1033, 1034):
+            assert asked.asked("fcntl", 3, command) == ALLOW
+
+
+def test_limits_of_the_first_process_stay_as_they_are() -> None:
+    for asked in filters():
+        assert asked.asked("prlimit64", 1, 7) == asked.asked("prlimit64", GARBAGE | 1, 7) == errno.EPERM
+        for pid in (0, 2, 1000, 4_194_304):
+            assert asked.asked("prlimit64", pid, 7) == ALLOW
+
+
 def test_a_personality_is_a_harmless_one() -> None:
     for asked in filters():
         harmless = (0, 8, 0x4_0000, 0xFFFF_FFFF, GARBAGE, -1)

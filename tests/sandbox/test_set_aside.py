@@ -68,3 +68,32 @@ def test_a_workspace_that_was_a_bare_repository_stays_one(tmp_path: Path) -> Non
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path)], check=True)
     assert Pins(str(tmp_path)).sweep() == ()
     assert (tmp_path / "HEAD").exists()
+
+
+def test_a_repository_below_with_a_program_in_its_settings_is_set_aside_and_a_plain_one_stays(tmp_path: Path) -> None:
+    pins = Pins(str(tmp_path))
+    for name, config in (("evil", "[core]\n\tfsmonitor = evil\n"), ("plain", PLAIN)):
+        (tmp_path / name).mkdir()
+        repository(tmp_path / name, config)
+    assert pins.sweep() == ("evil/.git → evil/git.set-aside-1",)
+
+
+def test_a_hook_in_a_repository_below_that_was_there_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    repository(tmp_path / "sub", PLAIN)
+    pins = Pins(str(tmp_path))
+    (tmp_path / "sub/.git/hooks").mkdir()
+    assert pins.sweep() == ("sub/.git/hooks → sub/.git/hooks.set-aside-1",)
+
+
+def test_a_directory_that_became_a_link_leads_the_sweep_nowhere(tmp_path: Path) -> None:
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    for place in (work / "sub", elsewhere):
+        place.mkdir(parents=True)
+        repository(place, PLAIN)
+    pins = Pins(str(work))
+    (work / "sub").rename(work / "gone")
+    (work / "sub").symlink_to(elsewhere)
+    (elsewhere / ".git/hooks").mkdir()
+    pins.sweep()
+    assert (elsewhere / ".git/hooks").exists()

@@ -7,6 +7,7 @@ import shlex
 import string
 import textwrap
 from collections.abc import Callable
+from random import Random
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -20,6 +21,8 @@ KEY = "sv-Qm7xT2bLr9Zk4Wd0Hc8NfYp3"
 PASSWORD = "Zu$9&k/Lw+=3#qT%x!"
 SHORT = "tR4&uN9/"
 PIN = "x7q2"
+MARKED = "[secret key]"
+LONG = "".join(Random(7).choices(string.ascii_letters + string.digits + "+/-\n", k=2_700))
 OLD = "old-9fK2mQ7vB4nX8zL1"
 KNOWN = (Known("key", KEY), Known("password", PASSWORD), Known("short", SHORT), Known("pin", PIN), Known("key", OLD))
 PROSE = (
@@ -100,13 +103,18 @@ def test_a_plain_value_leaves_nothing_of_itself() -> None:
 
 
 @pytest.mark.parametrize("where", ["beginning", "middle", "end"])
-@pytest.mark.parametrize("value", [KEY, PASSWORD, "k" + "7Gq2Zx9LmB4v" * 8])
+@pytest.mark.parametrize("value", [KEY, PASSWORD, LONG])
 def test_a_long_run_of_a_value_counts_as_the_value(value: str, where: str) -> None:
     run = max(12, -(-len(value) * 6 // 10))
     start = {"beginning": 0, "middle": (len(value) - run) // 2, "end": len(value) - run}[where]
     for way in ("plain", "base64", "hex", "spaced"):
         written = WAYS[way](value[start : start + run])
         assert "[secret it]" in redactor(Known("it", value)).clean_known(f"<{written}>"), way
+
+
+def test_a_value_with_a_wrong_character_in_it_is_found_by_the_rest() -> None:
+    for i in (2, 9, len(KEY) - 4):
+        assert MARKED in redactor().clean_known(f"it is {KEY[:i]}~W~{KEY[i + 1 :]}")
 
 
 def test_a_few_characters_of_a_value_are_no_secret() -> None:
@@ -134,6 +142,12 @@ def test_a_value_that_becomes_known_later_is_found_from_then_on() -> None:
     assert made.clean(f"say {KEY}") == f"say {KEY}"
     known.append(Known("key", KEY))
     assert made.clean(f"say {KEY}") == "say [secret key]"
+
+
+def test_a_value_that_repeats_itself_is_found_whole() -> None:
+    made = redactor(Known("it", "ab12" * 10))
+    assert made.clean_known(f"x {'ab12' * 10} y") == "x [secret it] y"
+    assert made.clean_known(f"x {'ab12' * 4} y") == f"x {'ab12' * 4} y"
 
 
 def test_brackets_around_a_value_do_not_hide_it() -> None:

@@ -45,6 +45,9 @@ _IOCTLS = (
     0xC050_6617,  # FS_IOC_ADD_ENCRYPTION_KEY: and the keys, kept in the kernel's memory
 )
 _PR_SET_MM = 35
+_F_SETLEASE = 1024
+"""Makes everybody else who opens the file wait, the owner too, for most of a minute each time."""
+_SUPERVISOR = 1
 _PERSONALITIES = (0, 0x8, 0x4_0000, 0xFFFF_FFFF)
 """As usual; 32 bits in uname; without random addresses, as debuggers and sanitizers want; only ask."""
 
@@ -66,7 +69,9 @@ def rules(profile: Profile) -> Mapping[str, list[Line]]:
         "renameat2": _without_bits(4, _RENAME_WHITEOUT, errno.EINVAL),
         "clone": _without_bits(0, _NAMESPACES),
         "ioctl": _none_of(1, _IOCTLS),
+        "fcntl": _none_of(1, (_F_SETLEASE,)),
         "prctl": _none_of(0, (_PR_SET_MM,)),
+        "prlimit64": _none_of(0, (_SUPERVISOR,)),
         "personality": _one_of(0, _PERSONALITIES),
         "socketpair": _pairs(),
         "socket": [Goto(refusal(errno.EAFNOSUPPORT))] if profile == "strict" else _sockets(),

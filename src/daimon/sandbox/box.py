@@ -105,6 +105,7 @@ class RunningBox:
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
             ending.callback(out.close)
             ending.callback(err.close)
+            ending.callback(self._swept)
             self._begin()
             ending.callback(self._tell_holder, holder.END)
             self._send(number, command, out, err)
@@ -126,7 +127,7 @@ class RunningBox:
                 err=_with_failure(err.finish(), said),
                 duration_s=time.monotonic() - began,
                 left=() if end in OVER else _left(said),
-                set_aside=self._pins.sweep() if self._spec.tree.is_writable else (),
+                set_aside=self._swept(),
             )
 
     async def sweep(self) -> None:
@@ -141,10 +142,14 @@ class RunningBox:
             self.listener.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), ANSWER_S)
-            return
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
+        self._swept()  # what ran on after its command may have left something, and the next box would take it for the owner's
+
+    def _swept(self) -> tuple[str, ...]:
+        """However a command ends, by an answer or with the whole box. What was moved is said to whoever gets an answer."""
+        return self._pins.sweep() if self._spec.tree.is_writable else ()
 
     # -- the start -----------------------------------------------------------------------------------------------------
 
@@ -238,11 +243,12 @@ class RunningBox:
         lost = Lost(f"the box is gone ({why}); what ran in it has ended")
         if not self._hello.done():
             self._hello.set_exception(lost)
+            self._hello.exception()  # nobody may be waiting for it
         for waiting in self._waiting.values():
             for future in (waiting.ended, waiting.cleared):
                 if not future.done():
                     future.set_exception(lost)
-                    future.exception()  # nobody may be waiting for it
+                    future.exception()
         for answer in self._asked:
             answer.cancel()
 
@@ -315,19 +321,18 @@ async def started(spec: Spec, role: Role) -> RunningBox:
     program = seccomp.program(role.profile)
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-c", HOLD, str(theirs.fileno())),
-        pass_fds=[theirs.fileno()],
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=last_words,
-        env={},
-    )
-    theirs.close()
     for each in (control, line):
         each.setblocking(False)
-    box = RunningBox(spec, role, process, control, line)
+    last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
+    try:
+        box = RunningBox(spec, role, await _holder(theirs, last_words), control, line)
+    except BaseException:
+        for each in (control, line, inside):
+            each.close()
+        os.close(last_words)
+        raise
+    finally:
+        theirs.close()
     try:
         async with asyncio.timeout(START_S):
             await box._rise(program, inside)
@@ -340,6 +345,20 @@ async def started(spec: Spec, role: Role) -> RunningBox:
     finally:
         os.close(last_words)
     return box
+
+
+async def _holder(control: socket.socket, last_words: int) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", "-c", HOLD, str(control.fileno())),
+            pass_fds=[control.fileno()],
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=last_words,
+            env={},
+        )
+    except OSError as error:
+        raise Misconfigured(explained(error.errno or 0, f"its holder cannot be started: {error.strerror}")) from None
 
 
 def _why(failure: Exception, last_words: int) -> str:
@@ -373,14 +392,22 @@ def _rlimits(spec: Spec) -> dict[str, int]:
 
 
 def _status(said: Mapping[str, Any]) -> int:
-    return os.waitstatus_to_exitcode(int(said["ended"]))
+    status = said["ended"]
+    if not isinstance(status, int) or not 0 <= status <= 0xFFFF:
+        raise ValueError(f"{status!r:.80} is no status of a process")
+    return os.waitstatus_to_exitcode(status)
 
 
 def _left(said: Mapping[str, Any]) -> tuple[str, ...]:
     found = said.get("left")
-    return tuple(str(name)[:80] for name in found[:20]) if isinstance(found, list) else ()
+    return tuple(_plain(name, 80) for name in found[:20]) if isinstance(found, list) else ()
 
 
 def _with_failure(err: Output, said: Mapping[str, Any]) -> Output:
     """What kept a command from starting, where a shell would say it."""
-    return replace(err, head=err.head + f"{str(said['error'])[:2000]}\n".encode()) if "error" in said else err
+    return replace(err, head=err.head + f"{_plain(said['error'], 2000)}\n".encode()) if "error" in said else err
+
+
+def _plain(text: object, most: int) -> str:
+    """Something that can be written down, whatever was said."""
+    return str(text)[:most].encode(errors="replace").decode()

@@ -22,7 +22,7 @@ from dataclasses import asdict
 from daimon.sandbox import namespaces, stage
 from daimon.sandbox.cgroup import Group, Groups
 from daimon.sandbox.spec import INNER_ID, WORKSPACES, Spec
-from daimon.sandbox.watch import INTERVAL_S, Watch
+from daimon.sandbox.watch import INTERVAL_S, Over, Watch
 
 BEGIN, END, COUNT = b"b", b"e", b"q"
 """What the gateway says: a command begins; it has ended; how often did memory run out since commands run?"""
@@ -34,6 +34,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
+    os.set_inheritable(control.fileno(), False)  # else the box would hold it too, and could speak for its holder
     _libc.prctl(_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     os.umask(0o022)
@@ -147,13 +148,13 @@ class Holding:
     def __init__(self, box: _Made, control: socket.socket, leash: socket.socket, spec: Spec) -> None:
         self._box, self._control, self._leash, self._spec = box, control, leash, spec
         self._ended = os.pidfd_open(box.bwrap)
+        self._ooms = 0
 
     def serve(self) -> None:
         waiting = select.poll()
         waiting.register(self._control, select.POLLIN)
         waiting.register(self._ended, select.POLLIN)
         watch: Watch | None = None
-        ooms = 0
         while True:
             is_busy = watch is not None and watch.is_busy
             ready = {descriptor for descriptor, _ in waiting.poll(INTERVAL_S * 1000 if is_busy else None)}
@@ -167,16 +168,19 @@ class Holding:
                     return
                 case b"b":
                     watch = watch or self._watch()
-                    ooms = ooms if watch.has_commands else self._out_of_memory()
+                    if not watch.has_commands:
+                        self._out_of_memory()
                     watch.begin()
                 case b"e":
                     assert watch is not None
                     watch.end()
                 case _:
-                    _tell(self._control, oom=self._out_of_memory() - ooms)
+                    _tell(self._control, oom=self._out_of_memory())
 
     def _out_of_memory(self) -> int:
-        return self._box.group.out_of_memory() if self._box.group else 0
+        """How often since the last question: each time is told once."""
+        before, self._ooms = self._ooms, self._box.group.out_of_memory() if self._box.group else 0
+        return self._ooms - before
 
     def _watch(self) -> Watch:
         """When the first command begins: before, the box may not be complete."""
@@ -184,7 +188,10 @@ class Holding:
         return Watch(self._box.inner, tree, SCRATCH, self._spec.bounds)
 
     def _look(self, watch: Watch | None) -> None:
-        over = None if watch is None else watch.look()
+        if watch is None:
+            return
+        bounds = self._spec.bounds
+        over = Over("memory", bounds.memory, bounds.memory) if self._out_of_memory() else watch.look()
         if over is not None:
             _tell(self._control, over=asdict(over))
             self._sweep()

@@ -84,6 +84,12 @@ def share(path: str) -> None:
     _mount(path, _SHARED)
 
 
+def seal(path: str) -> None:
+    """Makes a mount read-only, but nothing that is mounted below it, now or later."""
+    wanted = _Attributes(READ_ONLY, 0, 0, 0)
+    _call(path, MOUNT_SETATTR, _HERE, path.encode(), 0, ctypes.byref(wanted), ctypes.sizeof(wanted))
+
+
 def unshare(flags: int) -> None:
     if _libc.unshare(flags):
         raise _failure("a new namespace")

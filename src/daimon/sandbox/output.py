@@ -12,7 +12,6 @@ AT_ONCE = 1 << 20
 PLENTY = 16 << 20
 BREATH_S = 0.005
 """Between two readings of somebody who has written plenty: others are to be heard too."""
-_SET_PIPE_SIZE = 1031
 Sink = Callable[[bytes], None]
 """Gets every piece as it comes. One that raises OSError takes no more, and the command learns it from its next write."""
 
@@ -29,11 +28,9 @@ class Stream:
         self._read, self._write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._read, False)
         with suppress(OSError):  # the user's pipes may hold enough already
-            fcntl.fcntl(self._read, _SET_PIPE_SIZE, AT_ONCE)
+            fcntl.fcntl(self._read, fcntl.F_SETPIPE_SZ, AT_ONCE)
         self._head_room, self._tail_room = most - most // 2, most // 2
         self._head, self._tail, self._size = bytearray(), bytearray(), 0
-        with suppress(OSError):  # a larger pipe is a favour
-            fcntl.fcntl(self._read, fcntl.F_SETPIPE_SZ, AT_ONCE)
         self._is_open = True
         self._loop = asyncio.get_running_loop()
         self._breath: asyncio.TimerHandle | None = None

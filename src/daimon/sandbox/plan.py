@@ -14,7 +14,7 @@ from pathlib import Path
 
 from daimon.abi.box import Limits, Role
 from daimon.abi.errors import Misconfigured
-from daimon.sandbox.pins import PINS
+from daimon.sandbox.pins import pins_of
 from daimon.sandbox.spec import HOME, INNER_ID, LIBRARY, PROXY_PORT, WORKSPACES, Bind, Bounds, Spec, Tree
 
 UID = 59_001
@@ -56,7 +56,13 @@ def spec_of(wanted: Wanted) -> Spec:
         binds=tuple(dict.fromkeys(binds)),
         links=links,
         files={**_etc_files(), **_library(), **({AUTHORITIES: wanted.authorities} if wanted.authorities else {})},
-        tree=Tree(str(workspace), name_of(workspace), bool(role.write), (found.st_uid, found.st_gid), PINS if role.write else ()),
+        tree=Tree(
+            str(workspace),
+            name_of(workspace),
+            bool(role.write),
+            (found.st_uid, found.st_gid),
+            pins_of(str(workspace)) if role.write else (),
+        ),
         bounds=bounds_of(role.limits),
         supervisor=(_python(), "-I", "-S", "-c", START),
         environment=environment_of(wanted),

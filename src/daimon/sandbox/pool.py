@@ -45,6 +45,8 @@ class _Entry(Generic[R]):
     restarts: int = 0
     used_at: float = 0.0
     deaths: list[float] = field(default_factory=list)
+    is_making: bool = False
+    """It takes a place already."""
     making: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -104,8 +106,12 @@ class Pool(Generic[R]):
             entry.deaths.append(self._clock.monotonic())
             await self._end(entry, "it died")
         self._require_patience(entry)
-        await self._make_room(entry)
-        entry.resource = await self._make(key)
+        entry.is_making = True
+        try:
+            await self._make_room(entry)
+            entry.resource = await self._make(key)
+        finally:
+            entry.is_making = False
         entry.restarts += bool(entry.lost)
         return entry.resource
 
@@ -116,10 +122,10 @@ class Pool(Generic[R]):
 
     async def _make_room(self, entry: _Entry[R]) -> None:
         """Closes the one that was unused for longest, where there are too many."""
-        alive = [each for each in self._entries.values() if each.resource is not None and each is not entry]
+        alive = [each for each in self._entries.values() if each is not entry and (each.is_making or each.resource is not None)]
         if len(alive) < self._most:
             return
-        idle = [each for each in alive if not each.leases]
+        idle = [each for each in alive if not each.leases and each.resource is not None]
         if not idle:
             raise ToolFailed("too_many", f"{self._most} are in use at once, which is all there may be; try again later", retryable=True)
         await self._end(min(idle, key=lambda each: each.used_at), "others needed its place")

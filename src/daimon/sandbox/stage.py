@@ -64,6 +64,7 @@ class Stage:
         for pin in tree.pins:
             _pin(top, pin)
         os.close(top)
+        mounts.seal(parent)  # where no root started the box, it belongs to whoever is inside
 
     def _scratch(self, size: int) -> int:
         user, group = self._ids

@@ -38,7 +38,7 @@ def main() -> None:
     wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # process 1 does not hear what it has no handler for, and Python has one for this
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would let it in, and only what has none stays outside
     _say(line, hello=landlock.abi_version())
     Supervisor(line, leash, wake_read).serve()
 

@@ -10,6 +10,7 @@ from collections import Counter
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _SHORT_HEX = re.compile(r"[0-9a-f]{1,23}|[0-9A-F]{1,23}")  # checksums, ids
 _NUMBERED = re.compile(r"[0-9.,:_/+-]+|[0-9.]+[a-z]{1,3}", re.IGNORECASE)
 _PRETENDED = (
@@ -37,6 +38,8 @@ _SPOKEN = (
 LEAST_RANDOM = 10
 PIECE = 2.7
 """Characters of a piece on average: chance makes pieces of about two, people of four and more."""
+LOOSE = 4.5
+"""For what has no separators, such as `-`, that people put between words: letters only, or hex."""
 LEAST_BITS = 2.9
 
 
@@ -52,12 +55,12 @@ def is_random(text: str) -> bool:
         return False
     if not any(map(str.isdigit, core)) or not any(map(str.isalpha, core)) or not core.isascii():
         return False
-    return is_mixed(core) and bits(core) >= LEAST_BITS
+    return is_mixed(core, LOOSE if _HEX.fullmatch(core) else PIECE) and bits(core) >= LEAST_BITS
 
 
-def is_mixed(text: str) -> bool:
-    letters = [piece for piece in _PIECE.findall(text) if piece.isalnum()]
-    return bool(letters) and sum(map(len, letters)) / len(letters) <= PIECE
+def is_mixed(text: str, most: float = PIECE) -> bool:
+    pieces = [piece for piece in _PIECE.findall(text) if piece.isalnum()]
+    return bool(pieces) and sum(map(len, pieces)) / len(pieces) <= most
 
 
 def bits(text: str) -> float:

@@ -17,6 +17,7 @@ import json
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import ceil
 from urllib.parse import quote
 
@@ -112,7 +113,8 @@ def _made(pieces: list[str], run: int) -> Iterator[Form | Literal]:
 
 
 def _least(sizes: list[int], run: int) -> int:
-    return min(sum(sizes[i : i + run]) for i in range(len(sizes) - run + 1))
+    ends = list(accumulate(sizes, initial=0))
+    return min(ends[i + run] - ends[i] for i in range(len(sizes) - run + 1))
 
 
 def _in_base64(value: str) -> Iterator[Form | Literal]:

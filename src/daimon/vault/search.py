@@ -4,13 +4,14 @@ The text is folded (`codings.py`) and cut into blocks of eight characters at eve
 holds one of them whole. All blocks of all forms stand in one set, so that a clean text costs one pass over its blocks and no more. Only
 where a block is known, the run around it is measured, character by character, and counts if it is long enough.
 
-Forms of 8 to 10 folded characters are looked for one by one; values below SHORTEST as whole words.
+Forms of 8 to 10 folded characters, and those that repeat themselves, are looked for one by one and whole; values below SHORTEST as whole
+words.
 """
 
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from daimon.vault.codings import BLOCK, SHORTEST, SIGNS, STRIDE, SURE, WORDS, Fold, Form, Literal, forms, in_bytes
@@ -111,14 +112,14 @@ class _Layer:
 
     def __init__(self, fold: Fold, named: list[tuple[str, Form]]) -> None:
         self._fold = fold
-        self._short = [(name, form) for name, form in named if form.enough < SURE]
+        self._whole = [(name, form) for name, form in named if not _may_be_in_parts(form)]
+        in_parts = [(name, form) for name, form in named if _may_be_in_parts(form)]
         self._blocks: dict[int, list[tuple[str, Form, int]]] = {}
-        for name, form in named:
-            for i in _offsets(form) if form.enough >= SURE else ():
-                block = int.from_bytes(form.folded[i : i + BLOCK], sys.byteorder)
-                self._blocks.setdefault(block, []).append((name, form, i))
+        for name, form in in_parts:
+            for i in _offsets(form):
+                self._blocks.setdefault(_block(form, i), []).append((name, form, i))
         self._known = frozenset(self._blocks)
-        middles = [form.folded[len(form.folded) - form.enough : form.enough] for _, form in named if form.enough >= SURE]
+        middles = [form.folded[len(form.folded) - form.enough : form.enough] for _, form in in_parts]
         self._middles = middles if len(middles) <= FEW and all(len(middle) >= LEAST_MIDDLE for middle in middles) else None
         self._all = b"\n".join(form.folded for _, form in named)
 
@@ -126,36 +127,37 @@ class _Layer:
         folded = self._fold.of(data)
         if not self._is_clean(folded):
             seen = _Text(text, folded, self._fold.places(data))
-            yield from self._in_short(seen)
+            yield from self._wholly(seen)
             yield from self._in_blocks(seen)
 
     def open_run(self, text: str) -> int:
         """Where the run begins that the text ends with."""
         data = in_bytes(text)
         seen = _Text(text, self._fold.of(data), self._fold.places(data))
-        size = i = len(seen.folded)
+        size = first = len(seen.folded)
         if not size or len(text) - 1 - seen.places[-1] > MOST_GAP:
             return len(text)
-        while i and seen.folded[i - 1 :] in self._all and (i == size or seen.joins(i)):
-            i -= 1
-        return seen.places[i] if i < size else len(text)
+        while first > 1 and seen.joins(first - 1):
+            first -= 1
+        run = _longest(lambda n: seen.folded[size - n :] in self._all, size - first + 1)
+        return seen.places[size - run] if run else len(text)
 
     def _is_clean(self, folded: bytes) -> bool:
-        if any(form.folded in folded for _, form in self._short):
+        if any(form.folded in folded for _, form in self._whole):
             return False
         if self._middles is not None:
             return not any(middle in folded for middle in self._middles)
         return all(self._known.isdisjoint(_cut(folded, start)) for start in (0, STRIDE))
 
-    def _in_short(self, text: _Text) -> Iterator[Span]:
-        for name, form in self._short:
+    def _wholly(self, text: _Text) -> Iterator[Span]:
+        for name, form in self._whole:
             start = text.folded.find(form.folded)
             while start >= 0:
                 yield from _measured(text, name, form, start, 0)
-                start = text.folded.find(form.folded, start + 1)
+                start = text.folded.find(form.folded, start + len(form.folded))
 
     def _in_blocks(self, text: _Text) -> Iterator[Span]:
-        done: set[tuple[int, int]] = set()  # a run, told by its form and where that would begin, is measured once
+        done: set[tuple[int, int]] = set()  # a run that counts, told by its form and where that would begin, is measured once
         for first in (0, STRIDE):
             for i, block in enumerate(_cut(text.folded, first)):
                 for name, form, offset in self._blocks.get(block, ()):
@@ -164,6 +166,27 @@ class _Layer:
                         spans = list(_measured(text, name, form, place, offset))
                         done.update([(id(form), place - offset)] if spans else ())
                         yield from spans
+
+
+def _may_be_in_parts(form: Form) -> bool:
+    """Is it found by its blocks? A form that repeats itself would be found in too many ways."""
+    return form.enough >= SURE and len({_block(form, i) for i in _offsets(form)}) == len(_offsets(form))
+
+
+def _block(form: Form, i: int) -> int:
+    return int.from_bytes(form.folded[i : i + BLOCK], sys.byteorder)
+
+
+def _longest(is_known: Callable[[int], bool], most: int) -> int:
+    """The largest number up to `most` that is known; with a number, all smaller ones are."""
+    low, high = 0, 1
+    while high <= most and is_known(high):
+        low, high = high, high * 2
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_known(middle) else (low, middle)
+    return low
 
 
 def _offsets(form: Form) -> range:

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 
 from daimon.vault import tokens
-from daimon.vault.chance import is_placeholder, is_random
+from daimon.vault.chance import is_mixed, is_placeholder, is_random
 from daimon.vault.tokens import Found
 
-KINDS = (*tokens.KINDS, "private-key", "password", "authorization", "storage-key")
+KINDS = (*tokens.KINDS, "private-key", "webhook-secret", "password", "authorization", "storage-key")
 _BLOCK = re.compile(
     r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
     r"((?:[A-Za-z0-9+/=\s\"',:.()-]|\\[nr]|\\\s)*?)(?:-----END \1-----|(?![A-Za-z0-9+/=\s\"',:.()-]|\\[nr]|\\\s)|\Z)"
@@ -25,8 +25,8 @@ _BLOCK = re.compile(
 _MATERIAL = re.compile(r"[A-Za-z0-9+/=]{40}")
 _URL = re.compile(r"://[^\s:/@\"'<>`]{0,100}:([^\s:/@\"'<>`\[\]]{4,200})@[A-Za-z0-9\[]")
 _SEPARATED = r"\\?[\"']?\s{0,4}(?:=>|:=|=(?!=)|:(?=[\s\"'\\]))\s{0,4}"
-_QUOTED = r"(?P<quote>\\?[\"'])(?P<quoted>[^\s\"'\\<>\[\]]{8,256})(?P=quote)"
-_BARE = r"(?P<bare>[^\s\"'\\`,;<>(){}\[\]|&]{8,256})(?=[\s\"'\\,;&]|\Z)"
+_QUOTED = r"(?P<quote>\\?[\"'])(?P<quoted>[^\s\"'\\<>\[\]]{8,256}+)(?P=quote)"
+_BARE = r"(?P<bare>[^\s\"'\\`,;<>(){}\[\]|&]{8,256}+)(?=[\s\"'\\,;&]|\Z)"
 _ENDINGS = {
     b"passw": r"(?:passwd|password)",
     b"passphrase": r"passphrase",
@@ -42,6 +42,7 @@ _HEADERS = {
     b"bearer": re.compile(r"bearer\s{1,4}([A-Za-z0-9._~+/=-]{16,4096})", re.IGNORECASE),
     b"authorization": re.compile(r"authorization\\?[\"']?\s{0,4}[:=,]\s{0,4}\\?[\"']?basic\s{1,4}([A-Za-z0-9+/=]{12,1024})", re.IGNORECASE),
 }
+_WEBHOOK = re.compile(r"whsec_([A-Za-z0-9+/]{20,100}+={0,2})")
 _STORAGE = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,100}={0,2})")
 
 
@@ -70,6 +71,8 @@ def _all(text: str) -> Iterator[Found]:
         yield from _urls(text)
     if "AccessKey=" in text or "AccountKey=" in text:
         yield from (Found(each.start(1), each.end(1), "storage-key") for each in _STORAGE.finditer(text) if is_random(each[1]))
+    if "whsec_" in text:
+        yield from (Found(each.start(), each.end(), "webhook-secret") for each in _WEBHOOK.finditer(text) if is_random(each[1]))
     lower = text.encode("latin-1", "replace").lower()
     yield from _assigned(text, lower)
     yield from _authorised(text, lower)
@@ -85,7 +88,8 @@ def _blocks(text: str) -> Iterator[Found]:
 
 def _urls(text: str) -> Iterator[Found]:
     for url in _URL.finditer(text):
-        if not is_placeholder(url[1]) and not url[1].isalpha() and not url[1].isdigit() and "*" not in url[1]:
+        is_word = url[1].isdigit() or (url[1].isalpha() and not is_mixed(url[1]))
+        if not is_word and not is_placeholder(url[1]) and "*" not in url[1]:
             yield Found(url.start(1), url.end(1), "password")
 
 

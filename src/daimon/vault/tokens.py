@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from daimon.vault.chance import bits, is_mixed, is_placeholder, is_random
+from daimon.vault.chance import LOOSE, PIECE, bits, is_mixed, is_placeholder, is_random
 
 RUN = 20
 _MASK = bytes(0x61 if chr(byte) in string.ascii_letters + string.digits + "_-" else 0x20 for byte in range(256))
@@ -51,7 +51,6 @@ _RULES = {
     "sk_live_": ("stripe-key", r"sk_live_[A-Za-z0-9]{20,}"),
     "rk_live_": ("stripe-key", r"rk_live_[A-Za-z0-9]{20,}"),
     "sk_test_": ("stripe-key", r"sk_test_[A-Za-z0-9]{20,}"),
-    "whsec_": ("webhook-secret", r"whsec_[A-Za-z0-9+/]{20,}={0,2}"),
     "SK": ("twilio-key", r"SK[0-9a-f]{32}(?![A-Za-z0-9_-])"),
     "eyJ": ("jwt", rf"eyJ{_WORD}{{10,}}\.eyJ{_WORD}{{5,}}\.{_WORD}{{20,}}"),
 }
@@ -116,7 +115,7 @@ def _beginnings(text: str, run: int) -> Iterator[int]:
 def _matched(text: str, start: int, beginning: str) -> Iterator[Found]:
     kind, rule = _COMPILED[beginning]
     match = rule.match(text, start)
-    if match is None or not (_is_jwt(match[0]) if kind == "jwt" else is_credible(match[0][len(beginning) :])):
+    if match is None or not _is_meant(kind, match[0], match[0][len(beginning) :]):
         return
     yield Found(match.start(), match.end(), kind)
     if kind == "aws-key":
@@ -125,10 +124,22 @@ def _matched(text: str, start: int, beginning: str) -> Iterator[Found]:
                 yield Found(secret.start(), secret.end(), "aws-secret")
 
 
+def _is_meant(kind: str, token: str, tail: str) -> bool:
+    match kind:
+        case "jwt":
+            return _is_jwt(token)
+        case "aws-key":  # capitals, hardly a digit, and nothing else looks like it
+            return not is_placeholder(tail) and "EXAMPLE" not in tail
+        case _:
+            return is_credible(tail)
+
+
 def is_credible(tail: str) -> bool:
     """What follows the beginning is no placeholder, and no words."""
+    if is_placeholder(tail) or bits(tail) < LEAST_BITS:
+        return False
     longest = max(tail.split("-"), key=len)
-    return not is_placeholder(tail) and bits(tail) >= LEAST_BITS and (is_mixed(tail) or (len(longest) >= RUN and is_mixed(longest)))
+    return is_mixed(tail, LOOSE if tail.isalnum() else PIECE) or (len(longest) >= RUN and is_mixed(longest))
 
 
 def _is_jwt(token: str) -> bool:

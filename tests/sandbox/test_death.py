@@ -1,0 +1,214 @@
+"""Boxes that die: by whom ever, whoever waits for a command hears it, and nothing is left behind."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.sandbox.boxes import DEADLINE_S, ROOT, WORKER, box_processes, needs_bwrap, opened, said, sh
+
+from daimon.abi.box import Command, Limits, Role
+from daimon.abi.errors import Lost, Misconfigured
+from daimon.sandbox.box import RunningBox, started
+from daimon.sandbox.cgroup import PREFIX, Groups
+from daimon.sandbox.plan import Wanted, spec_of
+
+pytestmark = needs_bwrap
+
+
+async def below(pid: int, number: int) -> set[int]:
+    """Processes below one, as soon as there are enough."""
+    async with asyncio.timeout(DEADLINE_S):
+        while len(found := box_processes(pid) - {pid}) < number:  # noqa: ASYNC110 - they are other people's children
+            await asyncio.sleep(0.005)
+    return found
+
+
+async def all_gone(pids: set[int]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - they are other people's children
+            await asyncio.sleep(0.005)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+async def in_use(box: RunningBox) -> "asyncio.Task[object]":
+    """With a command that runs."""
+    heard = asyncio.Event()
+    command = Command(argv=("/bin/sh", "-c", "echo; exec sleep 1000"), timeout_s=DEADLINE_S)
+    running = asyncio.create_task(box.run(command, (lambda _: heard.set(), lambda _: None)))
+    async with asyncio.timeout(DEADLINE_S):
+        await heard.wait()
+    return running
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("part", ["daimon.sandbox.holder", "daimon.sandbox.supervisor", "bwrap"])
+async def test_when_a_part_of_a_box_is_killed_whoever_waits_hears_that_it_is_lost(tmp_path: Path, part: str) -> None:
+    async with opened(WORKER, tmp_path) as box:
+        running = await in_use(box)
+        parts = await below(os.getpid(), 4)
+        victim = next(
+            pid for pid in sorted(parts) if (part in command_of(pid) if part != "bwrap" else "bwrap" in command_of(pid).split()[0])
+        )
+        os.kill(victim, signal.SIGKILL)
+        with pytest.raises(Lost, match="what ran in it has ended"):
+            async with asyncio.timeout(DEADLINE_S):
+                await running
+        assert not box.is_alive
+        with pytest.raises(Lost, match="the box is gone"):
+            await said(box, "true")
+        await all_gone(parts)
+
+
+async def test_a_closed_box_leaves_nothing(tmp_path: Path) -> None:
+    before = held()
+    async with opened(WORKER, tmp_path) as box:
+        await sh(box, "setsid sleep 1000 > /dev/null 2>&1 &")
+        parts = await below(os.getpid(), 4)
+        await box.close()
+        await all_gone(parts)
+    assert held() == before
+    assert not own_groups(parts)
+
+
+def held() -> tuple[str, list[str]]:
+    return Path("/proc/self/mounts").read_text(), sorted(os.listdir("/proc/self/fd"))
+
+
+def own_groups(pids: set[int]) -> list[str]:
+    groups = Groups.found()
+    places = set(groups.parents.values()) if groups else set()
+    return [name for place in places for name in os.listdir(place) if name in {f"{PREFIX}{pid}" for pid in pids}]
+
+
+GATEWAY = """
+import asyncio, sys
+from pathlib import Path
+from daimon.abi.box import Command, Role
+from daimon.sandbox.box import start
+from daimon.sandbox.plan import Wanted
+async def main():
+    box = await start(Wanted(Role(name="w", write=(".",)), Path(sys.argv[1]), {}))
+    command = Command(argv=("/bin/sh", "-c", "echo; trap '' TERM INT HUP; setsid sleep 1000 & sleep 1000"), timeout_s=1000)
+    await box.run(command, (lambda _: print("up", flush=True), lambda _: None))
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_with_the_gateway_the_box_ends(tmp_path: Path, how: signal.Signals) -> None:
+    gateway = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", GATEWAY, str(tmp_path)), stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    )
+    assert gateway.stdout is not None
+    async with asyncio.timeout(DEADLINE_S):
+        assert await gateway.stdout.readline() == b"up\n"
+        parts = await below(gateway.pid, 5)
+        gateway.send_signal(how)
+        await gateway.wait()
+    await all_gone(parts)
+
+
+async def test_a_box_that_is_given_up_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+    before = box_processes(os.getpid())
+    starting = asyncio.create_task(in_a_box(tmp_path))
+    started_parts = await below(os.getpid(), 1)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    await all_gone(started_parts - before)
+
+
+async def in_a_box(workspace: Path) -> None:
+    async with opened(WORKER, workspace):
+        await asyncio.get_running_loop().create_future()
+
+
+# -- a supervisor that is not ours
+
+
+LIAR = """
+import json, socket, sys
+line = socket.socket(fileno=int(sys.argv[-2]))
+line.send(b'{"hello": 1}')
+order = json.loads(line.recv(65536))
+line.send(%s)
+line.recv(65536)
+"""
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        b"nonsense",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b"7",
+        b'"text"',
+        b"{}",
+        b'{"id": null}',
+        b'{"id": 1}',
+        b'{"id": 1, "ended": "x"}',
+        b'{"id": 1, "ended": {}}',
+        b'{"id": 1, "ended": 99999999999999999999999}',
+        b'{"id": 1, "ended": 1e999}',
+        b'{"id": 1, "ended": -5}',
+        b"[" * 60_000,
+        b"",
+    ],
+)
+async def test_a_supervisor_that_speaks_nonsense_costs_the_box_and_nothing_else(tmp_path: Path, says: bytes) -> None:
+    spec = spec_of(Wanted(WORKER, tmp_path, {}))
+    words = (spec.supervisor[0], "-I", "-S", "-c", LIAR % repr(says))
+    box = await started(replace(spec, supervisor=words), WORKER)
+    try:
+        with pytest.raises(Lost):
+            async with asyncio.timeout(DEADLINE_S):
+                await said(box, "true")
+        assert not box.is_alive
+    finally:
+        await box.close()
+
+
+@pytest.mark.parametrize("left", ['"x"', '["\\ud800"]', "{}", "[[[[]]]]", "[1, null, {}]", '["' + "x" * 30_000 + '"]'])
+async def test_what_a_supervisor_says_about_the_rest_is_cut_to_size(tmp_path: Path, left: str) -> None:
+    answer = f'{{"id": 1, "ended": 0, "error": "\\ud800", "left": {left}}}'
+    spec = spec_of(Wanted(WORKER, tmp_path, {}))
+    box = await started(replace(spec, supervisor=(spec.supervisor[0], "-I", "-S", "-c", LIAR % repr(answer.encode()))), WORKER)
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            ran = await sh(box, "true")
+        assert all(isinstance(name, str) and len(name.encode()) <= 320 for name in ran.left)
+    finally:
+        await box.close()
+
+
+async def test_a_supervisor_that_cannot_start_is_a_refusal_with_its_words(tmp_path: Path) -> None:
+    spec = replace(spec_of(Wanted(WORKER, tmp_path, {})), supervisor=("/nowhere/python", "x"))
+    with pytest.raises(Misconfigured, match="/nowhere/python"):
+        await started(spec, WORKER)
+
+
+async def test_running_out_of_memory_does_not_take_the_supervisor(tmp_path: Path) -> None:
+    async with opened(Role(name="w", write=(".",), limits=Limits(memory_mb=128)), tmp_path) as box:
+        for _ in range(3):
+            ran = await sh(box, "exec python3 -c 'x = []\nwhile True: x.append(b\"x\" * (1 << 20))'")
+            assert ran.end == "memory"
+        assert await said(box, "echo on") == "on"
