@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ UID = 12_345
 HOLD = "/mnt"
 COVERED = ("/tmp", "/root", "/home", "/var/tmp", "/run")
 GROUPS = Path("/sys/fs/cgroup")
+NAME = "throw-away-"
+"""Of its control group, with the numbers of the process and the thread that made it."""
 MEMORY, PROCESSES = 3 << 30, 900
 LOOPBACK = ("10.99.0.1", "169.254.169.254", "93.184.216.34")
 """Addresses that this machine has, besides the usual one: a private one, the one of clouds' metadata, a public one."""
@@ -49,8 +52,17 @@ def run(program: list[str], machine: Machine, environment: dict[str, str]) -> su
         return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=lambda: _join(group))
     finally:
         for path in group:
+            _remove(path)
+
+
+def _remove(group: Path) -> None:
+    """With those that boxes made in it."""
+    for inner in sorted(group.rglob("*"), reverse=True):
+        if inner.is_dir():
             with suppress(OSError):
-                path.rmdir()
+                inner.rmdir()
+    with suppress(OSError):
+        group.rmdir()
 
 
 def needed(checkout: Path) -> tuple[str, ...]:
@@ -70,22 +82,35 @@ def main() -> int:
             return os.waitstatus_to_exitcode(status)
 
 
+def is_bounded() -> bool:
+    """Can the machine's memory and processes be limited here? Else a bomb would be a real one."""
+    group = _group()
+    for path in group:
+        path.rmdir()
+    return bool(group)
+
+
 def _group() -> list[Path]:
     """Finite whatever runs there. Empty: this kernel has no control groups that can be used."""
-    made = []
-    own = {name: path for _, names, path in (line.split(":", 2) for line in _own_groups()) for name in names.split(",")}
-    for controller, limit, value in (("memory", "memory.limit_in_bytes", MEMORY), ("pids", "pids.max", PROCESSES)):
-        path = GROUPS / controller / own.get(controller, "").lstrip("/") / f"throw-away-{os.getpid()}"
-        if controller in own:
+    name = f"{NAME}{os.getpid()}-{threading.get_ident()}"
+    own = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
+    if "memory" in own and "pids" in own:
+        first, second = (GROUPS / kind / own[kind].lstrip("/") / name for kind in ("memory", "pids"))
+        limits = {first / "memory.limit_in_bytes": MEMORY, second / "pids.max": PROCESSES}
+    else:
+        limits = {GROUPS / name / "memory.max": MEMORY, GROUPS / name / "pids.max": PROCESSES}
+    made = list(dict.fromkeys(path.parent for path in limits))
+    try:
+        for path in made:
+            path.mkdir()
+        for path, value in limits.items():
+            path.write_text(str(value))
+    except OSError:
+        for path in made:
             with suppress(OSError):
-                path.mkdir(exist_ok=True)
-                (path / limit).write_text(str(value))
-                made.append(path)
+                path.rmdir()
+        return []
     return made
-
-
-def _own_groups() -> list[str]:
-    return Path("/proc/self/cgroup").read_text().splitlines()
 
 
 def _join(group: list[Path]) -> None:

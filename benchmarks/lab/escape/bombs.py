@@ -114,7 +114,8 @@ for n in range({DISK_MB * 2 // 32}):
     os.unlink("x")
     os.posix_fallocate(f, 0, 32 << 20)
     kept.append(f)
-time.sleep(1)
+    time.sleep(0.1)
+time.sleep(0.5)
 """
 _STUBBORN = """
 import signal, time

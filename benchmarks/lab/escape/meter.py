@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.ordinary import NAME
+
 INTERVAL_S = 0.03
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -55,12 +57,18 @@ def pids() -> list[int]:
 def memory() -> int:
     """Held by processes and by file systems in memory."""
     own = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
-    path = GROUPS / "memory" / own.get("memory", "").lstrip("/") / "memory.stat"
-    wanted = {"total_rss", "total_shmem"}
+    path, wanted = GROUPS / "memory" / _machines(own.get("memory", "")) / "memory.stat", {"total_rss", "total_shmem"}
     if not path.exists():
-        path, wanted = GROUPS / own.get("", "").lstrip("/") / "memory.stat", {"anon", "shmem"}
+        path, wanted = GROUPS / _machines(own.get("", "")) / "memory.stat", {"anon", "shmem"}
     rows = dict(line.split() for line in path.read_text().splitlines())
     return sum(int(rows[name]) for name in wanted if name in rows)
+
+
+def _machines(path: str) -> str:
+    """The group of the throw-away machine, of which this process may be in a part."""
+    parts = path.strip("/").split("/")
+    end = next((number for number, part in enumerate(parts, 1) if part.startswith(NAME)), len(parts))
+    return "/".join(parts[:end])
 
 
 def _threads(pid: int) -> int:

@@ -101,9 +101,9 @@ async def trial(attack: Attack, host: Host, box: Boxed) -> tuple[bool, str]:
     return found, scene.said.text
 
 
-def _wanted(only: list[str]) -> dict[tuple[str, str], Attack]:
+def _wanted(only: list[str], without: list[str]) -> dict[tuple[str, str], Attack]:
     """Those of that name or family, if there is something here to attack."""
-    named = {(family, attack.name): attack for family, attacks in FAMILIES.items() for attack in attacks}
+    named = {(family, attack.name): attack for family, attacks in FAMILIES.items() for attack in attacks if family not in without}
     asked = {key: attack for key, attack in named.items() if not only or not {*key}.isdisjoint(only)}
     return {key: attack for key, attack in asked.items() if os.path.exists(attack.needs or "/")}
 
@@ -111,12 +111,13 @@ def _wanted(only: list[str]) -> dict[tuple[str, str], Attack]:
 async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--without", action="append", default=[], help="a family")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--bare", action="store_true", help="controls only")
     parser.add_argument("--boxed", action="store_true", help="boxes only")
     parser.add_argument("--no-utility", action="store_true")
     asked = parser.parse_args()
-    wanted = _wanted(asked.only)
+    wanted = _wanted(asked.only, asked.without)
     host = Host(UID if os.getuid() == 0 else os.getuid())
     rows: dict[tuple[str, str], dict[str, object]] = {key: {"family": key[0], "name": key[1]} for key in wanted}
     async with AsyncExitStack() as stack:
