@@ -50,8 +50,8 @@ class Supervisor:
         self._running: Running = {}
         self._trees: dict[int, set[int]] = {}
         """What belonged to a command that is being stopped."""
-        self._began: dict[int, int] = {}
-        """When commands began, as the kernel counts the births of processes."""
+        self._began: dict[int, tuple[int, int]] = {}
+        """When commands began, as the kernel counts the births of processes, and as which: within one tick of it, numbers tell."""
 
     def serve(self) -> None:
         waiting = select.poll()
@@ -111,7 +111,7 @@ class Supervisor:
             _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=_others(self._running))
         else:
             self._running[pid] = number
-            self._began[number] = _processes([pid]).get(pid, _Process(0, 0)).born
+            self._began[number] = (_processes([pid]).get(pid, _Process(0, 0)).born, pid)
 
     def _signal(self, number: int, which: int) -> None:
         """To all of a command: its session, what it started elsewhere, and what was orphaned on the way."""
@@ -127,7 +127,7 @@ class Supervisor:
         began = self._began.get(number)
         if began is None:
             return set()
-        orphans = {pid for pid, process in _processes().items() if process.parent == 1 and process.born >= began}
+        orphans = {pid for pid, process in _processes().items() if process.parent == 1 and (process.born, pid) > began}
         others = (_marked(other) for other in self._running.values() if other != number)
         return orphans - self._running.keys() - set().union(*others)
 
