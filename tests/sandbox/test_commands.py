@@ -185,12 +185,16 @@ async def test_a_command_runs_in_the_directory_that_it_names(box: RunningBox, wo
     assert await said(box, "pwd", directory="below") == f"{box.directory}/below"
 
 
-async def test_what_is_left_in_the_background_is_named(box: RunningBox) -> None:
+async def test_what_is_left_in_the_background_is_named_and_ends_with_its_command(box: RunningBox) -> None:
     ran = await sh(box, "sleep 1000 > /dev/null 2>&1 & echo $!")
     [pid] = pids(ran)
     assert ran.out.head.decode().strip() == pid
-    ended = await sh(box, f"kill -KILL {pid}; while kill -0 {pid} 2>/dev/null; do :; done")
-    assert ended.left == ()
+    assert await said(box, f"kill -0 {pid} 2>/dev/null || echo gone") == "gone"
+
+
+async def test_a_job_works_in_the_background_while_its_command_runs(box: RunningBox) -> None:
+    line = "mkfifo way; (echo from the job > way) & cat way; wait; rm way"
+    assert await said(box, line) == "from the job"
 
 
 async def test_what_is_left_with_an_open_stream_is_not_waited_for(box: RunningBox) -> None:
@@ -236,11 +240,16 @@ async def test_with_a_command_its_background_is_stopped_too(box: RunningBox) -> 
     assert ran.left == ()
 
 
-async def test_what_another_command_started_is_left_alone(box: RunningBox) -> None:
-    before = await sh(box, "sleep 1000 > /dev/null 2>&1 &")
-    ran = await sh(box, "sleep 1000", timeout_s=0.1)
-    assert pids(ran) == pids(before) != []
-    await box.sweep()
+async def test_what_another_command_started_is_left_alone(box: RunningBox, workspace: Path) -> None:
+    line = "(while [ ! -e end ]; do sleep 0.02; done; echo whole > done) & echo > began; wait; cat done"
+    other = asyncio.create_task(said(box, line))
+    async with asyncio.timeout(DEADLINE_S):
+        while not (workspace / "began").exists():  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(0.005)
+        assert (await sh(box, "sleep 1000 &")).left != ()
+        assert (await sh(box, "sleep 1000", timeout_s=0.1)).end == "timeout"
+        (workspace / "end").touch()
+        assert await other == "whole"
 
 
 async def test_a_cancelled_command_is_stopped_and_the_box_stays(box: RunningBox, workspace: Path) -> None:

@@ -100,7 +100,7 @@ async def test_a_new_repository_is_left_alone_until_something_in_it_would_run(tm
         assert await said(box, "git log --format=%s") == "one"
         assert (await sh(box, "git remote add origin https://example.org/x.git && git branch side")).set_aside == ()
         ran = await sh(box, "printf '#!/bin/sh\\nevil\\n' > .git/hooks/pre-commit")
-        assert [told.partition(" → ")[0] for told in ran.set_aside] == [".git"]
+        assert [told.partition(" → ")[0] for told in ran.set_aside] == [".git", "git.set-aside-1/HEAD"]
     assert not (tmp_path / ".git").exists()
 
 
@@ -128,7 +128,9 @@ def test_a_new_repository_with_a_way_to_a_program_is_set_aside(tmp_path: Path, l
     (tmp_path / "held").rename(tmp_path / "work" / ".git")
     assert pins.sweep() == ()
     subprocess.run(["sh", "-c", line], cwd=tmp_path / "work", check=True)
-    assert [told.partition(" → ")[0] for told in pins.sweep()] == [".git"]
+    moved = [told.partition(" → ")[0] for told in pins.sweep()]
+    assert moved[0] == ".git"
+    assert set(moved[1:]) <= {"git.set-aside-1/HEAD", "real/HEAD"}  # what lies there now is no repository either
 
 
 async def test_a_file_that_says_where_the_repository_is_cannot_be_rewritten(tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ async def test_the_owners_repositories_further_down_are_pinned_and_serve(tmp_pat
     ("line", "moved"),
     [
         ("git init -q deep/down && git -C deep/down config core.fsmonitor ./evil", "deep/down/git.set-aside-1"),
-        ("git init -q --bare deep/down && git -C deep/down config core.fsmonitor ./evil", "deep/down/config.set-aside-1"),
+        ("git init -q --bare deep/down && git -C deep/down config core.fsmonitor ./evil", "deep/down/HEAD.set-aside-1"),
         ("mkdir -p deep/down && echo 'gitdir: /tmp/evil' > deep/down/.git", "deep/down/git.set-aside-1"),
         ("mkdir -p deep/down && ln -s /tmp/evil deep/down/.git", "deep/down/git.set-aside-1"),
     ],

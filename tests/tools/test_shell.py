@@ -41,7 +41,7 @@ async def test_the_model_is_told_what_a_command_said_and_no_more(tmp_path: Path,
         late, _ = await ran(run, call, command="sleep 1000", timeout_s=0.2)
         assert late["end"] == "stopped: it took too long"
         left, _ = await ran(run, call, command="sleep 1000 > /dev/null 2>&1 &")
-        assert len(left["still_running"]) == 1
+        assert len(left["ended_with_it"]) == 1
         (shop.workspace / "sub").mkdir()
         assert (await ran(run, call, command="basename $PWD", directory="sub"))[0]["output"] == "sub\n"
         aside, _ = await ran(run, call, command="echo evil > .envrc")

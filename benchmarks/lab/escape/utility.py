@@ -65,7 +65,7 @@ def tasks() -> tuple[Task, ...]:
         Task("a secret for its own host", key, "200", ("api.test",)),
         Task("tar", "mkdir t && echo word > t/f && tar czf t.tgz t && rm -r t && tar xzf t.tgz && cat t/f", "word"),
         Task("several processes", "python3 pool.py", "90"),
-        Task("a job in the background", "(sleep 0.3; echo later > job) >/dev/null 2>&1 &", "later", then="sleep 0.6; cat job"),
+        Task("a job in the background", "(sleep 0.3; echo later > job) >/dev/null 2>&1 & wait; cat job", "later"),
         Task("a server of one's own", serve, str(_POOL.count("\n"))),
         Task("ripgrep", "rg --no-filename -o 'def double' .", "def double"),
         Task("a large tree", "mkdir many && for n in $(seq 500); do echo $n > many/$n; done; ls many | wc -l", "500"),

@@ -114,7 +114,7 @@ class Ran:
     err: Output
     duration_s: float
     left: tuple[str, ...] = ()
-    """Processes that still run."""
+    """Processes that it left running. They were ended with it."""
     attempts: tuple[Attempt, ...] = ()
     """Since the last command of this box."""
     set_aside: tuple[str, ...] = ()

@@ -120,6 +120,8 @@ class RunningBox:
                 with contextlib.suppress(ToolFailed):
                     await self._stop(number, waiting)
                 raise
+            if waiting.over is None and _left(said):
+                await self._end_rest(number, waiting)
             if "error" in said:  # what kept it from starting, where a shell would say it
                 err.add(f"{_plain(said['error'], 2000)}\n".encode())
             status = _status(said)
@@ -315,6 +317,14 @@ class RunningBox:
                 return {**said, "left": cleared.get("left")}
         self._die("a command could not be stopped")
         return await waiting.ended
+
+    async def _end_rest(self, number: int, waiting: _Waiting) -> None:
+        """What ran on could put something into the workspace after the sweep, or wait for the hosts of a later command."""
+        self._order(do="rest", id=number)
+        with contextlib.suppress(TimeoutError):
+            if not _left(await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)) or len(self._waiting) > 1:
+                return
+        self._die("what a command left running could not be stopped")
 
     async def _ended_how(self, status: int) -> End:
         if status and self.force.limits and await self._ran_out_of_memory():

@@ -16,7 +16,8 @@ from daimon.sandbox import mounts
 
 GIT = ".git"
 GIT_PINS = (".git/", ".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info", ".git/modules")
-BARE = frozenset({"HEAD", "objects", "refs", "config"})
+HEAD = "HEAD"
+BARE = frozenset({HEAD, "objects", "refs"})
 NEAR, AT_START, AT_END = 64, 1_000, 200_000
 """So many directories are looked through, those near the top first: after a command, when a box begins, and when it has ended."""
 HARMLESS = {
@@ -45,7 +46,7 @@ def directory(top: int, path: str) -> Iterator[int]:
 
 
 def below(top: int, most: int) -> Iterator[str]:
-    """Where `.git` or the settings of a bare repository are, other than the workspace's own `.git`."""
+    """Where `.git` is, other than the workspace's own, or the `HEAD` of a bare repository: without it there is none."""
     pending = deque(["."])
     for _ in range(most):
         if not pending:
@@ -58,7 +59,7 @@ def below(top: int, most: int) -> Iterator[str]:
         if GIT in names and where != ".":
             yield f"{where[2:]}/{GIT}"
         if names >= BARE:
-            yield f"{where}/config".removeprefix("./")
+            yield f"{where}/{HEAD}".removeprefix("./")
         pending.extend(f"{where}/{name}" for name in directories if name != GIT)
 
 
@@ -91,21 +92,23 @@ def links_to_others(top: int) -> bool:
 
 
 def is_plain(top: int, path: str = GIT) -> bool:
-    """Is this a repository, or settings of one, in which nothing runs by itself? Not, if it cannot be told."""
+    """Is this a repository in which nothing runs by itself? Not, if it cannot be told."""
     place, _, last = path.rpartition("/")
     try:
         with directory(top, place or ".") as above:
-            if last != GIT:
-                return _is_plain_config(above)
-            inner = os.open(GIT, _LOOK | os.O_DIRECTORY, dir_fd=above)
+            inner = os.open(GIT if last == GIT else f"/proc/self/fd/{above}", _inner_flags(last), dir_fd=above)
         try:
             names = set(os.listdir(inner))
             is_whole = names.isdisjoint({"commondir", "config.worktree", "modules"})
-            return is_whole and _has_no_hook(inner, names) and _is_plain_config(inner)
+            return is_whole and _has_no_hook(inner, names) and ("config" not in names or _is_plain_config(inner))
         finally:
             os.close(inner)
     except OSError:
         return False
+
+
+def _inner_flags(last: str) -> int:
+    return (_LOOK if last == GIT else os.O_RDONLY | os.O_CLOEXEC) | os.O_DIRECTORY
 
 
 def was_changed(top: int, path: str, since: float) -> bool:
@@ -114,12 +117,13 @@ def was_changed(top: int, path: str, since: float) -> bool:
     try:
         with directory(top, place or ".") as above:
             about = os.lstat(last, dir_fd=above)
-            if not stat.S_ISDIR(about.st_mode):
+            if last == GIT and not stat.S_ISDIR(about.st_mode):
                 return about.st_ctime >= since
-            names = _listed(above, last)[0] & {"config", "config.worktree", "commondir", "modules", "hooks"}
-            paths = [f"{last}/{name}" for name in names]
+            inner = last if last == GIT else "."
+            names = _listed(above, inner)[0] & {HEAD, "config", "config.worktree", "commondir", "modules", "hooks"}
+            paths = [f"{inner}/{name}" for name in names]
             if "hooks" in names:
-                paths += [f"{last}/hooks/{name}" for name in _listed(above, f"{last}/hooks")[0]]
+                paths += [f"{inner}/hooks/{name}" for name in _listed(above, f"{inner}/hooks")[0]]
             return any(os.lstat(path, dir_fd=above).st_ctime >= since for path in paths)
     except OSError:
         return True

@@ -85,6 +85,8 @@ class Supervisor:
                 self._signal(int(order["id"]), int(order["signal"]))
             case "clear":
                 self._clear(int(order["id"]))
+            case "rest":
+                self._end_rest(int(order["id"]))
             case _:
                 _end_all()
         return True
@@ -132,7 +134,7 @@ class Supervisor:
         return orphans - self._running.keys() - set().union(*others)
 
     def _clear(self, number: int) -> None:
-        """Whatever a stopped command still has running goes too: a shell lets its background jobs survive the first signals."""
+        """Whatever a command still has running goes too: a shell lets its background jobs survive the first signals."""
         for _ in range(50):
             self._signal(number, signal.SIGKILL)
             self._reap()
@@ -141,6 +143,20 @@ class Supervisor:
             time.sleep(0.01)
         del self._trees[number]
         self._began.pop(number, None)
+        _say(self._line, id=number, cleared=True, left=_others(self._running))
+
+    def _end_rest(self, number: int) -> None:
+        """What a command left running when it ended. Where no other runs, that is everything."""
+        if self._running:
+            self._clear(number)
+            return
+        for _ in range(200):
+            _end_all()
+            self._reap()
+            if not _pids():
+                break
+            time.sleep(0.005)
+        self._began.clear()
         _say(self._line, id=number, cleared=True, left=_others(self._running))
 
     def _reap(self) -> None:
@@ -153,9 +169,10 @@ class Supervisor:
                 return
             number = self._running.pop(pid, None)
             if number is not None:
-                if number not in self._trees:
+                left = _others(self._running)
+                if number not in self._trees and not left:
                     self._began.pop(number, None)
-                _say(self._line, id=number, ended=status, left=_others(self._running))
+                _say(self._line, id=number, ended=status, left=left)
 
 
 def _forked(failed_read: int) -> int:

@@ -51,7 +51,9 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
         directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
         timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
     ) -> Result:
-        """Run a command in your box: a Linux user space with your workspace, no network, and nothing else of the owner's machine."""
+        """Run a command in your box: a Linux user space with your workspace, no network, and nothing else of the owner's machine.
+
+        What it leaves running ends with it."""
         return await _ran(boxes, call, _command(call, command, directory, timeout_s))
 
     @tool(
@@ -67,7 +69,7 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
         directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
         timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
     ) -> Result:
-        """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS."""
+        """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS. What it leaves running ends with it."""
         wanted = tuple(_allowed(host, places) for host in hosts)
         return await _ran(boxes, call, replace(_command(call, command, directory, timeout_s), places=wanted))
 
@@ -104,7 +106,7 @@ def _told(ran: Ran, lost: str) -> JsonValue:
     if ran.end != "exited":
         told["end"] = _ENDS.get(ran.end, ran.end)
     if ran.left:
-        told["still_running"] = list(ran.left)
+        told["ended_with_it"] = list(ran.left)
     if ran.set_aside:
         told["set_aside"] = list(ran.set_aside)
         told["note"] = "files that would run by themselves on the owner's machine were renamed"
