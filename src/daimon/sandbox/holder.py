@@ -35,7 +35,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(control.fileno(), False)  # else the box would hold it too, and could speak for its holder
-    _libc.prctl(_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what it has begun it takes down
+    _libc.prctl(_PDEATHSIG, signal.SIGTERM)
     os.setsid()
     os.umask(0o022)
     try:
@@ -207,10 +208,24 @@ class Holding:
 
 
 def _end(bwrap: int) -> None:
+    """With what it has started: process 1 is not bound to bwrap's life at once, and would wait at the gate for good if bwrap alone went."""
     with contextlib.suppress(OSError):
+        if os.waitpid(bwrap, os.WNOHANG)[0]:
+            return
+        os.kill(bwrap, signal.SIGSTOP)  # so that it starts nobody else, and the numbers of those it has started stay theirs
+        if not os.WIFSTOPPED(os.waitpid(bwrap, os.WUNTRACED)[1]):
+            return
+        for pid in _children(bwrap):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         os.kill(bwrap, signal.SIGKILL)
-    with contextlib.suppress(OSError):
         os.waitpid(bwrap, 0)
+
+
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
+    return []
 
 
 def _tell(control: socket.socket, descriptors: list[int] | None = None, **said: object) -> None:
