@@ -20,6 +20,7 @@ from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Policy
+from daimon.abi.secret import Redactor
 from daimon.abi.step import Step
 from daimon.abi.tool import Capability, Manifest, Tool
 from daimon.abi.turn import Pins, State, Turn
@@ -31,7 +32,7 @@ from daimon.kernel.acting import Acting
 from daimon.kernel.budget import Budget
 from daimon.kernel.decide import Limits
 from daimon.kernel.desk import Desk
-from daimon.kernel.dispatch import Dispatch
+from daimon.kernel.dispatch import Dispatch, Floor
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
@@ -124,14 +125,24 @@ class House:
         return (await self.inbox.accept(event))[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Unguarded:
+    """What stands in for guards that a benchmark must do without."""
+
+    floor: Floor
+    redactor: Redactor
+
+
 @asynccontextmanager
-async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str) -> AsyncIterator[House]:
+async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, instead: Unguarded | None = None) -> AsyncIterator[House]:
     clock, feed = SystemClock(), Feed()
     ids = SortableIds(clock, SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
-    redactor, judge = SecretRedactor(lambda: ()), rules(under, registry.manifests())
-    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal), redactor)
+    redactor: Redactor = instead.redactor if instead else SecretRedactor(lambda: ())
+    floor: Floor = instead.floor if instead else StandingFloor()
+    judge = rules(under, registry.manifests())
+    dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, Holding(journal), redactor)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
     thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000, redactor), dispatch, feed, clock, Estimator(), redactor)

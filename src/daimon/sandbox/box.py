@@ -20,11 +20,11 @@ import sys
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from daimon.abi.box import Command, End, Output, Ran, Role
+from daimon.abi.box import Command, End, Ran, Role
 from daimon.abi.errors import Lost, Misconfigured, ToolFailed
 from daimon.sandbox import holder, seccomp
 from daimon.sandbox.grants import Grants
@@ -120,13 +120,15 @@ class RunningBox:
                 with contextlib.suppress(ToolFailed):
                     await self._stop(number, waiting)
                 raise
+            if "error" in said:  # what kept it from starting, where a shell would say it
+                err.add(f"{_plain(said['error'], 2000)}\n".encode())
             status = _status(said)
             end = waiting.over or await self._ended_how(status)
             return Ran(
                 end=end,
                 code=status if status >= 0 else 128 - status,
                 out=out.finish(),
-                err=_with_failure(err.finish(), said),
+                err=err.finish(),
                 duration_s=time.monotonic() - began,
                 left=() if end in OVER else _left(said),
                 set_aside=self._swept(),
@@ -418,11 +420,6 @@ def _status(said: Mapping[str, Any]) -> int:
 def _left(said: Mapping[str, Any]) -> tuple[str, ...]:
     found = said.get("left")
     return tuple(_plain(name, 80) for name in found[:20]) if isinstance(found, list) else ()
-
-
-def _with_failure(err: Output, said: Mapping[str, Any]) -> Output:
-    """What kept a command from starting, where a shell would say it."""
-    return replace(err, head=err.head + f"{_plain(said['error'], 2000)}\n".encode()) if "error" in said else err
 
 
 def _plain(text: object, most: int) -> str:

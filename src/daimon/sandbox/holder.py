@@ -35,8 +35,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(control.fileno(), False)  # else the box would hold it too, and could speak for its holder
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what it has begun it takes down
-    _libc.prctl(_PDEATHSIG, signal.SIGTERM)
     os.setsid()
     os.umask(0o022)
     try:
@@ -81,7 +79,9 @@ def _make(spec: Spec, program: int, inside: tuple[int, int], ending: contextlib.
     if not told:
         _, status = os.waitpid(bwrap, 0)
         raise OSError(0, f"bwrap ended with {os.waitstatus_to_exitcode(status)} before the box was there")
-    return _Made(bwrap, int(json.loads(told)["child-pid"]), gate_write, group, why_none)
+    inner = int(json.loads(told)["child-pid"])
+    ending.callback(_end_inner, os.pidfd_open(inner))
+    return _Made(bwrap, inner, gate_write, group, why_none)
 
 
 def _group(spec: Spec, ending: contextlib.ExitStack) -> tuple[Group | None, str]:
@@ -208,24 +208,16 @@ class Holding:
 
 
 def _end(bwrap: int) -> None:
-    """With what it has started: process 1 is not bound to bwrap's life at once, and would wait at the gate for good if bwrap alone went."""
     with contextlib.suppress(OSError):
-        if os.waitpid(bwrap, os.WNOHANG)[0]:
-            return
-        os.kill(bwrap, signal.SIGSTOP)  # so that it starts nobody else, and the numbers of those it has started stay theirs
-        if not os.WIFSTOPPED(os.waitpid(bwrap, os.WUNTRACED)[1]):
-            return
-        for pid in _children(bwrap):
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
         os.kill(bwrap, signal.SIGKILL)
+    with contextlib.suppress(OSError):
         os.waitpid(bwrap, 0)
 
 
-def _children(pid: int) -> list[int]:
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{pid}/children") as file:
-        return [int(word) for word in file.read().split()]
-    return []
+def _end_inner(inner: int) -> None:
+    """With its process 1 all in a box ends. One that has only just begun waits for bwrap, and would wait for ever."""
+    with contextlib.suppress(OSError):
+        signal.pidfd_send_signal(inner, signal.SIGKILL)
 
 
 def _tell(control: socket.socket, descriptors: list[int] | None = None, **said: object) -> None:

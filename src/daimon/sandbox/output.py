@@ -58,6 +58,10 @@ class Stream:
             self._loop.remove_reader(self._read)
             self._is_open = False
             return
+        self.add(data)
+
+    def add(self, data: bytes) -> None:
+        """What came, or what there is to say about the command in its place."""
         self._size += len(data)
         try:
             self._sink(data)

@@ -3,8 +3,8 @@
 A box may write into a workspace, and the owner works in it too: a file of this kind would carry a command out of the box. What is there
 when the box starts is pinned: read-only, and it cannot be moved away. What was not there cannot be pinned without littering the owner's
 directory; it is looked for after every command, and what has appeared is set aside under another name, and said. A repository that a
-command made is left alone while nothing in it runs by itself. Repositories further down (`repositories.py`) are looked for when the box
-ends, and after a command wherever the workspace's own says that it has any: the whole tree is too much for every command.
+command made is left alone while nothing in it runs by itself. Repositories further down (`repositories.py`) are looked for near the top
+after every command, and everywhere when the box ends and where the workspace's own repository says that it has any others.
 
 Something in the box may change the tree while this looks at it: no link is followed, not even on the way, since whoever looks has more
 rights than the box, and behind a link lie the owner's other files; and nothing is waited for. What cannot be moved is said too.
@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from daimon.sandbox import repositories
-from daimon.sandbox.repositories import AT_END, AT_START, GIT, GIT_PINS, directory
+from daimon.sandbox.repositories import AT_END, AT_START, GIT, GIT_PINS, NEAR, directory
 
 PINS = (
     *GIT_PINS,
@@ -65,9 +65,8 @@ class Pins:
                 with suppress(OSError), directory(top, place) as found:
                     _unlock(found)
             moved = _moved(top, self._appeared(top))
-            if is_last or repositories.links_to_others(top):
-                moved += _moved(top, (path for path in repositories.below(top, AT_END) if self._is_program(top, path)))
-            return moved
+            most = AT_END if is_last or repositories.links_to_others(top) else NEAR
+            return moved + _moved(top, (path for path in repositories.below(top, most) if self._is_program(top, path)))
         return ()
 
     def _appeared(self, top: int) -> Iterator[str]:

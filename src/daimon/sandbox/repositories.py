@@ -17,8 +17,8 @@ from daimon.sandbox import mounts
 GIT = ".git"
 GIT_PINS = (".git/", ".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info", ".git/modules")
 BARE = frozenset({"HEAD", "objects", "refs", "config"})
-AT_START, AT_END = 1_000, 200_000
-"""So many directories are looked through, those near the top first: when a box begins, and when it has ended."""
+NEAR, AT_START, AT_END = 64, 1_000, 200_000
+"""So many directories are looked through, those near the top first: after a command, when a box begins, and when it has ended."""
 HARMLESS = {
     "core": {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks"},
     "user": {"name", "email"},

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from daimon.sandbox import landlock
 
@@ -50,6 +50,8 @@ class Supervisor:
         self._running: Running = {}
         self._trees: dict[int, set[int]] = {}
         """What belonged to a command that is being stopped."""
+        self._began: dict[int, tuple[int, int]] = {}
+        """When commands began, as the kernel counts the births of processes, and as which: within one tick of it, numbers tell."""
 
     def serve(self) -> None:
         waiting = select.poll()
@@ -92,10 +94,10 @@ class Supervisor:
             spec = json.loads(_read_all(descriptors[0]))
             domain = self._domains.of(spec["rules"])
             failed_read, failed_write = os.pipe2(os.O_CLOEXEC)
-            pid = os.fork()
+            descriptors.append(failed_write)
+            pid = _forked(failed_read)
             if pid == 0:
-                _become(spec, domain, number, (*descriptors[1:], failed_write))
-            os.close(failed_write)
+                _become(spec, domain, number, descriptors[1:])
         except OSError as error:  # no process more may be made
             _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=_others(self._running))
             return
@@ -109,24 +111,36 @@ class Supervisor:
             _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=_others(self._running))
         else:
             self._running[pid] = number
+            self._began[number] = (_processes([pid]).get(pid, _Process(0, 0)).born, pid)
 
     def _signal(self, number: int, which: int) -> None:
         """To all of a command: its session, what it started elsewhere, and what was orphaned on the way."""
         tree = self._trees.setdefault(number, set())
-        tree.update(*(_descendants(pid) for pid, running in self._running.items() if running == number))
+        tree.update(*(_descendants({pid}) for pid, running in self._running.items() if running == number))
+        tree.update(_descendants(self._strays(number)))
         for pid in tree | _marked(number):
             with contextlib.suppress(OSError):
                 os.kill(pid, which)
+
+    def _strays(self, number: int) -> set[int]:
+        """Orphans that are younger than a command, even if they took its mark off, but for those with the mark of another that runs."""
+        began = self._began.get(number)
+        if began is None:
+            return set()
+        orphans = {pid for pid, process in _processes().items() if process.parent == 1 and (process.born, pid) > began}
+        others = (_marked(other) for other in self._running.values() if other != number)
+        return orphans - self._running.keys() - set().union(*others)
 
     def _clear(self, number: int) -> None:
         """Whatever a stopped command still has running goes too: a shell lets its background jobs survive the first signals."""
         for _ in range(50):
             self._signal(number, signal.SIGKILL)
             self._reap()
-            if not {pid for pid in self._trees[number] | _marked(number) if os.path.exists(f"/proc/{pid}")}:
+            if not {pid for pid in self._trees[number] | _marked(number) | self._strays(number) if os.path.exists(f"/proc/{pid}")}:
                 break
             time.sleep(0.01)
         del self._trees[number]
+        self._began.pop(number, None)
         _say(self._line, id=number, cleared=True, left=_others(self._running))
 
     def _reap(self) -> None:
@@ -139,7 +153,17 @@ class Supervisor:
                 return
             number = self._running.pop(pid, None)
             if number is not None:
+                if number not in self._trees:
+                    self._began.pop(number, None)
                 _say(self._line, id=number, ended=status, left=_others(self._running))
+
+
+def _forked(failed_read: int) -> int:
+    try:
+        return os.fork()
+    except OSError:
+        os.close(failed_read)
+        raise
 
 
 class Domains:
@@ -187,7 +211,7 @@ def _opened(path: str) -> int:
         return -1
 
 
-def _become(spec: dict[str, Any], domain: int, number: int, descriptors: tuple[int, ...]) -> None:
+def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[int]) -> None:
     """In the child: becomes the command, or says why not."""
     *streams, failed = descriptors
     try:
@@ -208,9 +232,11 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: tuple[i
         environment = {**spec["environment"], _OUR_MARK: str(number)}
         os.execvpe(spec["argv"][0], spec["argv"], environment)
     except OSError as error:
-        os.write(failed, f"{error.errno or 0} {spec['argv'][0]}: {error.strerror}".encode())
+        at_directory = error.filename == spec["directory"]
+        what, number = (spec["directory"], 0) if at_directory else (spec["argv"][0], error.errno or 0)
+        os.write(failed, f"{number} {what}: {error.strerror}".encode(errors="replace"))
     except Exception as error:  # noqa: BLE001 - a child that goes on would be a second supervisor
-        os.write(failed, f"0 {type(error).__name__}: {error}".encode())
+        os.write(failed, f"0 {type(error).__name__}: {error}".encode(errors="replace"))
     finally:
         os._exit(NOT_STARTED)
 
@@ -243,12 +269,25 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
 
 
-def _descendants(pid: int) -> set[int]:
-    parents = {}
-    for each in _pids():
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{each}/stat", "rb") as file:
-            parents[each] = int(file.read().rpartition(b")")[2].split()[1])
-    found, before = {pid}, 0
+class _Process(NamedTuple):
+    parent: int
+    born: int
+
+
+def _processes(pids: list[int] | None = None) -> dict[int, _Process]:
+    """These, or all."""
+    found = {}
+    for pid in _pids() if pids is None else pids:
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+            found[pid] = _Process(int(fields[1]), int(fields[19]))
+    return found
+
+
+def _descendants(pids: set[int]) -> set[int]:
+    """These, and all below them."""
+    parents = {pid: process.parent for pid, process in _processes().items()}
+    found, before = set(pids), -1
     while len(found) != before:
         before = len(found)
         found |= {child for child, parent in parents.items() if parent in found}
@@ -268,7 +307,7 @@ def _marked(number: int) -> set[int]:
 def _others(running: Running) -> list[str]:
     """What still runs and is no command of its own."""
     names = []
-    under = set().union(*(_descendants(pid) for pid in running))
+    under = _descendants(set(running))
     for pid in _pids():
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
             stat = file.read()

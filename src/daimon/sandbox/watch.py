@@ -3,15 +3,17 @@
 Resource limits count for one process or one file. A box could still spread memory over many processes, or fill the disk with many small
 files. So while anything runs in it, somebody looks, every few milliseconds: how many its processes are, what they hold, what lies in its
 file systems in memory, and how much less room there is on the owner's disk. What is cheap to ask may blame the wrong one: memory that
-processes share is counted for each of them, and room on the disk is taken by anybody. So before a box is blamed, it is counted exactly. A
-fast writer overshoots by what it manages between two looks. Not seen: what the kernel keeps for a box without a process holding it, which
-are full buffers of its sockets where no control group counts them, and files without a name that are on their way through a socket.
+processes share is counted for each of them, and room on the disk is taken by anybody. So before a box is blamed, it is counted exactly;
+where that clears it, it is not counted again before ten times the time that it took. A fast writer overshoots by what it manages between
+two looks. Not seen: what the kernel keeps for a box without a process holding it, which are full buffers of its sockets where no control
+group counts them, and files without a name that are on their way through a socket.
 """
 
 import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -39,6 +41,23 @@ class _State(NamedTuple):
     memory: int
 
 
+class _Sparing:
+    """Counts at most a tenth of the time, however much there is to count."""
+
+    def __init__(self) -> None:
+        self._not_before = 0.0
+
+    def asked(self, count: Callable[[], int]) -> int:
+        """0: it was counted a moment ago."""
+        begun = time.monotonic()
+        if begun < self._not_before:
+            return 0
+        found = count()
+        ended = time.monotonic()
+        self._not_before = ended + 9 * (ended - begun)
+        return found
+
+
 class Watch:
     def __init__(self, pid: int, tree: str, scratch: tuple[str, ...], bounds: Bounds) -> None:
         root = f"/proc/{pid}/root"
@@ -49,6 +68,7 @@ class Watch:
         self._start = time.time()
         self._free, self._files = self._room()
         self._allowed = bounds.disk
+        self._exact_memory, self._exact_disk = _Sparing(), _Sparing()
         self._commands = 0
         self._is_alone = True
 
@@ -80,11 +100,11 @@ class Watch:
         if threads > self._bounds.processes - RESERVE:
             return Over("processes", threads, self._bounds.processes)
         if sum(state.memory for state in states) + scratch > self._bounds.memory:
-            memory = sum(map(self._share, processes)) + scratch
+            memory = self._exact_memory.asked(lambda: sum(map(self._share, processes)) + scratch)
             if memory > self._bounds.memory:
                 return Over("memory", memory, self._bounds.memory)
         if self._taken() > self._allowed:
-            disk = self._counted() + self._held(processes)
+            disk = self._exact_disk.asked(lambda: self._counted() + self._held(processes))
             if disk > self._allowed:
                 return Over("disk", disk, self._bounds.disk)
         return None
