@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from daimon.sandbox.pins import Pins
+from daimon.sandbox.pins import Pins, pins_of
 
 PLAIN = "[core]\n\tbare = false\n"
 
@@ -58,10 +58,12 @@ def test_closing_the_workspace_does_not_keep_a_file_from_being_set_aside(tmp_pat
     assert stat.S_IMODE(tmp_path.stat().st_mode) & stat.S_IRWXU == stat.S_IRWXU
 
 
-def test_a_workspace_that_became_a_bare_repository_is_none_afterwards(tmp_path: Path) -> None:
+def test_a_workspace_that_became_a_bare_repository_has_no_settings_that_run(tmp_path: Path) -> None:
     pins = Pins(str(tmp_path))
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path)], check=True)
-    assert pins.sweep() == ("HEAD → HEAD.set-aside-1",)
+    assert pins.sweep() == ()  # nothing in it runs by itself
+    subprocess.run(["git", "-C", str(tmp_path), "config", "core.fsmonitor", "./evil"], check=True)
+    assert pins.sweep() == ("config → config.set-aside-1",)
 
 
 def test_a_workspace_that_was_a_bare_repository_stays_one(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_a_repository_below_with_a_program_in_its_settings_is_set_aside_and_a_pl
 def test_a_hook_in_a_repository_below_that_was_there_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     repository(tmp_path / "sub", PLAIN)
-    pins = Pins(str(tmp_path))
+    pins = Pins(str(tmp_path), pins_of(str(tmp_path)))
     (tmp_path / "sub/.git/hooks").mkdir()
     assert pins.sweep() == ("sub/.git/hooks → sub/.git/hooks.set-aside-1",)
 
