@@ -210,8 +210,7 @@ class Workshop:
 def _require_apart(path: Path, home: Path) -> None:
     """In a box that sees the home lie the vault with its key, the journal and the policies, to be read and perhaps written."""
     home = home.resolve()
-    own = home / WORKSPACE
-    if home.is_relative_to(path) or (path.is_relative_to(home) and not path.is_relative_to(own)):
+    if home.is_relative_to(path) or any(path.is_relative_to(home / name) for name in ("policy", "roles")):
         raise Misconfigured(f"{path} holds Daimon's own files, in {home}: no box may see those; work in another directory")
 
 

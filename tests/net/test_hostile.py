@@ -205,7 +205,7 @@ async def test_attempts_are_bounded_and_the_missing_are_counted() -> None:
         for number in range(5):
             await rig.said(f"GET http://h{number}.test/ HTTP/1.1\r\nHost: h{number}.test\r\n\r\n".encode())
         note, *rest = rig.egress.taken()
-        assert note.reason == "2 attempts before these were dropped"
+        assert note.reason == "2 attempts were dropped, the oldest of their kind"
         assert [attempt.host for attempt in rest] == ["h2.test", "h3.test", "h4.test"]
         assert rig.egress.taken() == ()
 

@@ -4,10 +4,11 @@ import asyncio
 import re
 
 import pytest
-from tests.net.rig import DEADLINE_S, LABEL, Rig, drained
+from tests.net.rig import DEADLINE_S, LABEL, Rig, drained, rigged
 
 from daimon.abi.box import Place
 from daimon.abi.label import UNLABELLED, Author, Label, Origin
+from daimon.net.bounds import Bounds
 
 
 def get(path: str = "/echo", host: str = "open.test", more: str = "", version: str = "1.1") -> bytes:
@@ -66,6 +67,18 @@ async def test_an_attempt_that_passed_says_how_much_went_and_came_under_which_la
     assert attempt.sent_bytes == len(rig.plain.got[0].raw)
     assert attempt.received_bytes > 5000
     assert rig.egress.taken() == ()
+
+
+async def test_what_left_is_not_hidden_behind_what_was_turned_away() -> None:
+    async with rigged(Bounds(attempts=5)) as rig:
+        with rig.open("open.test"):
+            await rig.said(get("/first"))
+            for _ in range(20):
+                await rig.said(get(host="elsewhere.test"))
+        dropped, first, *rest = rig.egress.taken()
+    assert dropped.reason.startswith("15 attempts were dropped")
+    assert (first.path, first.outcome) == ("/first", "passed")
+    assert [attempt.outcome for attempt in rest] == ["refused"] * 5
 
 
 async def test_labels_of_overlapping_spans_are_joined(rig: Rig) -> None:

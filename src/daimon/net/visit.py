@@ -15,26 +15,34 @@ _LONGEST = 512
 
 
 class Log:
+    """What left and what did not are kept apart, so that nobody hides the one behind any number of the other."""
+
     def __init__(self, clock: Clock, most: int) -> None:
         self._clock = clock
-        self._made: deque[Attempt] = deque(maxlen=most)
+        self._left: deque[tuple[int, Attempt]] = deque(maxlen=most)
+        self._turned_away: deque[tuple[int, Attempt]] = deque(maxlen=most)
+        self._count = 0
         self._dropped = 0
 
     def begin(self, label: Label) -> "Visit":
         return Visit(self, self._clock.now(), label)
 
     def add(self, attempt: Attempt) -> None:
-        self._dropped += len(self._made) == self._made.maxlen
-        self._made.append(attempt)
+        has_left = attempt.outcome == "passed" or attempt.sent_bytes > 0 or bool(attempt.secrets)
+        kept = self._left if has_left else self._turned_away
+        self._dropped += len(kept) == kept.maxlen
+        self._count += 1
+        kept.append((self._count, attempt))
 
     def taken(self) -> tuple[Attempt, ...]:
         """All since the last time, the oldest first. If there were too many, the first one says how many are missing."""
-        made, dropped = tuple(self._made), self._dropped
-        self._made.clear()
-        self._dropped = 0
+        made = tuple(attempt for _, attempt in sorted((*self._left, *self._turned_away), key=lambda pair: pair[0]))
+        dropped, self._dropped = self._dropped, 0
+        self._left.clear()
+        self._turned_away.clear()
         if not dropped:
             return made
-        reason = f"{dropped} attempts before these were dropped"
+        reason = f"{dropped} attempts were dropped, the oldest of their kind"
         return Attempt(made[0].at, "", 0, "", "", "refused", reason, label=UNLABELLED), *made
 
 

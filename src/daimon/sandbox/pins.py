@@ -130,6 +130,9 @@ def _set_aside(top: int, pin: str) -> str | None:
     try:
         with directory(top, place or ".") as inner:
             name = _renamed(inner, last)
+            if last == GIT:  # under its new name it is a bare repository, and would still be one whose settings count
+                with suppress(OSError), directory(inner, name) as moved:
+                    _renamed(moved, "config")
     except FileNotFoundError:
         return ""
     except OSError:
