@@ -39,7 +39,9 @@ class Planted:
     texts: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        made = {name: token(size) for name, size in (("provider", 48), ("host", 40), ("new", 36), ("old", 36), ("late", 36))}
+        made = {
+            name: token(size) for name, size in (("provider", 48), ("host", 40), ("new", 36), ("old", 36), ("late", 36), ("before", 36))
+        }
         made |= {
             "short": token(6),
             "pem": private_key(),

@@ -101,13 +101,18 @@ def _broken_commands(tour: Tour) -> None:
 
 
 def _keys_of_before(tour: Tour) -> None:
-    keys, value = tour.planted.home / "keys.toml", tour.planted.value("late")
-    texts = {"no TOML": f'x = "{value}', "a list": f'x = ["{value}"]', "twice": f'"a b" = "{value}"\n"a-b" = "{value}"\n'}
+    """A file of an older release: what is wrong with it is said without its words, and what is right moves into the vault."""
+    keys, value = tour.planted.home / "keys.toml", tour.planted.value("before")
+    texts = {
+        "no TOML": f'[keys]\nx = "{value}',
+        "a list": f'[keys]\nx = ["{value}"]\n',
+        "no table": f'x = "{value}"\n',
+        "twice": f'[keys]\n"a b" = "{value}"\n"a-b" = "{value}"\n',
+        "moved": f'[keys]\nbefore = "{value}"\n',
+    }
     for name, text in texts.items():
         keys.write_text(text)
         keys.chmod(0o600)
-        tour.look("keys of before", name, tour.planted.run("model", "list", **OPENS), "late")
-    keys.write_text(f'before = "{value}"\n')
-    tour.look("keys of before", "moved", tour.planted.run("model", "list", **OPENS), "late")
-    tour.look("keys of before", "the vault", (tour.planted.home / "vault.sealed").read_bytes(), "late")
-    tour.look("keys of before", "what is left of the file", keys.read_bytes() if keys.exists() else b"nothing", "late")
+        tour.look("keys of before", name, tour.planted.run("model", "list", **OPENS), "before")
+    tour.look("keys of before", "the vault", (tour.planted.home / "vault.sealed").read_bytes(), "before")
+    tour.look("keys of before", "what is left of the file", keys.read_bytes() if keys.exists() else b"nothing", "before")
