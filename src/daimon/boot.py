@@ -23,7 +23,6 @@ from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
 from daimon.abi.resources import Resources
-from daimon.abi.secret import Redactor
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
@@ -98,11 +97,6 @@ def become(name: str, given: Path | None) -> Home:
 
 def settings_of(home: Home) -> config.Settings:
     return config.load(home.config, os.environ)
-
-
-def redactor_of(home: Home) -> Redactor:
-    """For a look at a home that nobody runs. What was written down is clean of the values that the vault held then."""
-    return SecretRedactor(keeper.known_to(keeper.found(home, os.environ)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +259,10 @@ async def reading(home: Home) -> AsyncIterator[ReadOnlyJournal]:
 
 @asynccontextmanager
 async def looking(home: Home) -> AsyncIterator[CleanedJournal]:
-    """The same, for the eyes of a person."""
+    """The same, for the eyes of a person. Where the vault does not open, no text is shown: it may hold what became known later."""
+    known = keeper.found(home, os.environ).known
     async with reading(home) as journal:
-        yield CleanedJournal(journal, redactor_of(home))
+        yield CleanedJournal(journal, SecretRedactor(known))
 
 
 @asynccontextmanager
@@ -281,7 +276,7 @@ async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
         ids = SortableIds(clock, SystemRandom())
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
-        yield Inbox(journal, _Asleep(), clock, ids, redactor_of(home), settings.gateway.max_event_bytes)
+        yield Inbox(journal, _Asleep(), clock, ids, keeper.redactor_of(home), settings.gateway.max_event_bytes)
 
 
 @asynccontextmanager

@@ -5,13 +5,14 @@ leaves both, and the next start does it again, to the same end.
 """
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from daimon import config
 from daimon.abi.errors import BadInput, DaimonError, Misconfigured
-from daimon.abi.secret import FROM_VAULT
+from daimon.abi.secret import FROM_VAULT, Redactor
 from daimon.machine import files
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
@@ -20,7 +21,7 @@ from daimon.vault import keys_file, private, seal
 from daimon.vault.credential import Credential
 from daimon.vault.key_file import KeyFile
 from daimon.vault.passphrase import Passphrase
-from daimon.vault.redact import Known
+from daimon.vault.redact import Known, SecretRedactor
 from daimon.vault.scope import host_of
 from daimon.vault.sealed_file import SealedFile
 from daimon.vault.secret import name_for, usable
@@ -70,6 +71,11 @@ def known_to(vault: Vault) -> Callable[[], tuple[Known, ...]]:
         return last
 
     return known
+
+
+def redactor_of(home: Home) -> Redactor:
+    """For what is said where nobody runs. It knows what the vault holds, if that opens without asking anybody."""
+    return SecretRedactor(known_to(found(home, os.environ)))
 
 
 def needs_passphrase(home: Home, environment: Mapping[str, str]) -> bool:

@@ -16,6 +16,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from daimon import config, settings_file
+from daimon.abi.cleaning import cleaned
 from daimon.abi.errors import BadInput, DaimonError, NotFound, ProviderFailed
 from daimon.abi.ids import BlobHash
 from daimon.abi.money import MILLION, Price, Usage
@@ -32,6 +33,7 @@ from daimon.models.endpoint import Endpoint
 from daimon.models.probe import Answer as Answer
 from daimon.models.vendors import VENDORS as VENDORS
 from daimon.models.vendors import Vendor as Vendor
+from daimon.vault.redact import Known, SecretRedactor
 
 REFLEX = "reflex"
 Place = Literal["usual", "first", "last", "none"]
@@ -200,11 +202,16 @@ class Setup:
         endpoint = replace(_endpoint(wanted), thinking=None)  # there is no room for thoughts in a few tokens
         model = ProviderModel(endpoint, _NoBlobs())
         try:
-            return await probe.call(model, endpoint.place)
+            return cleaned(await probe.call(model, endpoint.place), self._without_keys(wanted.key))
         except ProviderFailed as failed:
             raise await advised(failed, endpoint, self._listing(wanted)) from None
         finally:
             await model.close()
+
+    def _without_keys(self, key: Credential | None) -> Callable[[str], str]:
+        """For what a provider says: it may repeat the key that it was shown, one that is kept nowhere yet too."""
+        shown = (Known("key", key.value),) if isinstance(key, Given) else ()
+        return SecretRedactor(lambda: (*self._vault.known(), *shown)).clean
 
     def _listing(self, wanted: Wanted) -> str:
         """The command that shows what the provider has. Empty: none would, since the key is not kept anywhere yet."""

@@ -147,3 +147,43 @@ def test_at_a_terminal_values_and_passphrases_are_typed_unseen(daimon: Daimon) -
     terminal.close()
     assert TOKEN not in seen
     assert PHRASE not in seen
+
+
+def test_what_a_command_or_a_gateway_fails_with_names_no_secret(daimon: Daimon) -> None:
+    daimon.configure('extensions = ["loose"]\n')
+    daimon.environment["LOOSE"] = OTHER
+    add(daimon, given=OTHER.encode())
+    up = daimon.up()
+    up.send_signal(signal.SIGTERM)
+    _, said = up.communicate(timeout=DEADLINE_S)
+    assert OTHER not in said.decode()
+    assert said.decode().count("[secret github]") == 3
+    daimon.environment["LOOSE_AT_ONCE"] = "1"
+    failed = [daimon.run("up", "--port", "0"), daimon.run("--debug", "up", "--port", "0"), daimon.run("trace", OTHER)]
+    assert all(done.code and OTHER not in done.err and "[secret github]" in done.err for done in failed)
+
+
+def test_a_model_that_repeats_its_key_is_shown_without_it(daimon: Daimon) -> None:
+    repeats = ProviderServer([Line(text=f"It is {OTHER}.")] * 4, key=OTHER)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(repeats) as server:
+        daimon.configure(WORK.format(url=server.url))
+        words = ("--base-url", f"{server.url}/v1", "--model", "m", "--free", "--key-stdin")
+        said = daimon.run("model", "add", "fresh", *words, given=OTHER.encode())
+        assert "It is [secret key]." in said.out, said.err
+        daimon.run("secrets", "add", "work", "--host", server.url.removeprefix("http://"), given=OTHER.encode())
+        said = daimon.run("model", "test", "work", "--json")
+        assert OTHER not in said.out + said.err
+        assert "It is [secret" in said.out
+
+
+def test_without_its_passphrase_nothing_is_shown_that_may_hold_what_became_known_later(daimon: Daimon) -> None:
+    daimon.run("inject", given=json.dumps({"type": "message", "text": OTHER}).encode())
+    daimon.run("chat", "hello")
+    add(daimon, given=OTHER.encode())
+    assert "[secret github]" in daimon.run("turns").out
+    daimon.run("secrets", "seal", "--with", "passphrase", given=f"{PHRASE}\n".encode())
+    blind = daimon.run("turns")
+    assert (blind.code, OTHER in blind.out + blind.err) == (78, False)
+    assert daimon.run("status").code == 0
+    daimon.environment["DAIMON_VAULT_PASSPHRASE"] = PHRASE
+    assert "[secret github]" in daimon.run("turns").out

@@ -110,3 +110,26 @@ async def test_a_dead_letter_without_secrets_is_kept_byte_for_byte() -> None:
             await rig.inbox.take(b"\xff\x00 no event \xc3\xa4")
         (letter,) = await rig.journal.letters(10)
     assert letter.body == b"\xff\x00 no event \xc3\xa4"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "message", "text": "hello", "source": CANARY},
+        {"type": "message", "text": "hello", "key": CANARY},
+        {"type": "message", "text": "hello", "reply_to": {"channel": "local", "to": CANARY}},
+        {"type": "webhook", "service": CANARY, "data": 1},
+        {"type": "agent", "agent": CANARY, "text": "hello"},
+        {"type": "heartbeat", "job": CANARY, "data": 1},
+    ],
+)
+async def test_an_event_is_taken_in_without_secrets_wherever_they_stand(event: dict[str, Any]) -> None:
+    async with kernel(known=KNOWN) as rig:
+        taken, _ = await rig.inbox.take(json.dumps(event).encode())
+        assert CANARY not in f"{taken}{await rig.journal.event(taken.id)}"
+
+
+async def test_an_event_without_secrets_is_taken_in_as_it_is() -> None:
+    async with kernel(known=KNOWN) as rig:
+        taken, _ = await rig.inbox.take(json.dumps({"type": "webhook", "service": "shop", "data": ORDINARY, "source": "s"}).encode())
+        assert (taken.source, taken.principal, str(taken.label.origins[0])) == ("s", "service:shop", "stranger@webhook:shop")

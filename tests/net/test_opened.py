@@ -138,6 +138,15 @@ async def test_an_echo_of_the_value_in_any_usual_coding_is_blanked(rig: Rig) -> 
     assert b"Location: /?k=" + PLACEHOLDER in head
 
 
+async def test_an_echo_as_the_name_of_a_header_is_blanked(rig: Rig) -> None:
+    value, placeholder = b"a-token-0123456789", b"p-token-9876543210"
+    rig.secure.answers["/name"] = b"HTTP/1.1 200 OK\r\nX-" + value + b": 1\r\nX-Other: 2\r\nContent-Length: 0\r\n\r\n"
+    with rig.open("api.test", secrets=[key(placeholder=placeholder, value=value)]):
+        said = await rig.inside("api.test", ask("/name"))
+    assert value not in said
+    assert b"X-" + placeholder + b": 1\r\nX-Other: 2\r\n" in said
+
+
 async def test_an_echo_that_is_cut_by_chunks_is_blanked(rig: Rig) -> None:
     chunks = b"".join(b"3\r\n%s\r\n" % VALUE[at : at + 3] for at in range(0, len(VALUE), 3))
     rig.secure.answers["/cut"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"

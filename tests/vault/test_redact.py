@@ -97,6 +97,11 @@ def test_a_known_value_is_found_however_it_is_written(name: str, way: str) -> No
     assert len(cleaned) < 200
 
 
+def test_a_value_of_several_lines_is_found_backwards_inside_of_json_too() -> None:
+    lines = "\n".join("".join(Random(n).choices(string.ascii_letters, k=40)) for n in range(5))
+    assert redactor(Known("key", lines)).clean(json.dumps({"text": f"it is {lines[::-1]}."})) == '{"text": "it is [secret key]."}'
+
+
 def test_a_plain_value_leaves_nothing_of_itself() -> None:
     for known in KNOWN:
         assert redactor().clean_known(f"a {known.value}, b") == f"a [secret {known.name}], b"

@@ -1,18 +1,23 @@
 """What a failing command leaves on stderr: a sentence for what we know, one line for what we do not.
 
-Never a stack trace, unless --debug asks for it, and never what is shaped like a secret. Values of the vault are known to a gateway only,
-which cleans what it says and what it logs by itself.
+Never a stack trace, unless --debug asks for it, and never a secret: neither what is shaped like one, nor a value of the vault, where that
+opens without asking anybody. A gateway cleans what it says and what it logs by itself.
 """
 
 import json
 import logging
 import os
 import sys
+import threading
 import traceback
+from contextlib import suppress
+from pathlib import Path
 
 from daimon.abi.errors import DaimonError
 from daimon.cli import exits
 from daimon.cli.options import DEBUG_VARIABLE, JSON_VARIABLE
+
+_LOG = logging.getLogger(__name__)
 
 
 def tell(error: BaseException) -> int:
@@ -38,12 +43,29 @@ def tell(error: BaseException) -> int:
 
 
 def log_in_lines() -> None:
-    """What libraries log while a gateway runs here: one line a record, on stderr; where it came from only with --debug."""
+    """What libraries log while a gateway runs here: one line a record, on stderr; where it came from only with --debug.
+
+    What Python itself would write to stderr goes the same way, since logs are cleaned of secrets: warnings, and errors that nobody catches
+    in threads and finalisers.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("daimon: %(message)s") if os.environ.get(DEBUG_VARIABLE) else _Line())
     handler.setLevel(logging.WARNING)
     handler.addFilter(_is_news)
     logging.getLogger().addHandler(handler)
+    logging.captureWarnings(True)
+    threading.excepthook = _failed_in_thread
+    sys.unraisablehook = _failed_unseen
+
+
+def _failed_in_thread(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_type is not SystemExit:
+        name = failed.thread.name if failed.thread else "a thread"
+        _LOG.error("%s failed", name, exc_info=failed.exc_value)
+
+
+def _failed_unseen(failed: "sys.UnraisableHookArgs") -> None:
+    _LOG.error("%s: %r", failed.err_msg or "an error that nobody could catch, in", failed.object, exc_info=failed.exc_value)
 
 
 class _Line(logging.Formatter):
@@ -81,6 +103,21 @@ def _write(code: str, text: str) -> None:
 
 
 def _clean(text: str) -> str:
-    from daimon.config import without_shapes
+    from daimon.config import home_at, without_shapes
 
+    home = home_at(_home_given())
+    if home.vault.exists():
+        from daimon.keeper import redactor_of
+
+        with suppress(DaimonError, OSError):
+            return redactor_of(home).clean(text)
     return without_shapes(text)
+
+
+def _home_given() -> Path | None:
+    """The one of this command, wherever its option stands: a command that failed may have failed before it was read."""
+    for place, word in enumerate(sys.argv):
+        name, _, value = word.partition("=")
+        if name == "--home":
+            return Path(value or "".join(sys.argv[place + 1 : place + 2]))
+    return None

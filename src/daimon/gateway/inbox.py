@@ -12,7 +12,6 @@ from typing import Protocol
 from daimon.abi.cleaning import cleaned, cleaned_text
 from daimon.abi.errors import BadInput, JournalFailed, NotFound
 from daimon.abi.event import Body, Event, Said, Stop
-from daimon.abi.ids import Key
 from daimon.abi.message import Audio, File, Image
 from daimon.abi.ports import Accepted, Archive, Clock, DeadLetter, Ids, Intake, Store
 from daimon.abi.secret import Redactor
@@ -64,11 +63,11 @@ class Inbox:
             await self._shelves.bury(DeadLetter(clean(source), clean(reason), kept[:KEPT_BYTES], self._clock.now()))
 
     def _without_secrets(self, event: Event) -> Event:
+        """Wherever they stand: a label names its source, and so does a principal."""
         clean = self._redactor.clean_known
-        body, conversation, key = cleaned(event.body, clean), clean(event.conversation), clean(event.key)
-        if body is event.body and conversation == event.conversation and key == event.key:
-            return event
-        return replace(event, body=body, conversation=conversation, key=Key(key))
+        label = cleaned(event.label, clean)
+        event = cleaned(event, clean)
+        return event if label is event.label else replace(event, label=label)
 
     async def _require_stored(self, body: Body) -> None:
         """Raises BadInput for a message that names what is not there, or says something else of its size: what it costs depends on it."""

@@ -76,7 +76,7 @@ class Keyring:
         """The head as the box gets it."""
         if self.is_empty:
             return answer
-        items = tuple((name, self._blanked(value)) for name, value in answer.headers.items)
+        items = tuple((self._blanked(name), self._blanked(value)) for name, value in answer.headers.items)
         return Answer(answer.status, self._blanked(answer.phrase), answer.minor, Headers(items))
 
     def outward(self) -> Swap:

@@ -96,7 +96,8 @@ def forms(value: str) -> tuple[Form | Literal, ...]:
 def _by_characters(value: str) -> Iterator[Form | Literal]:
     for coding in _CODINGS:
         yield from _made([coding(character) for character in value], run_of(value))
-    yield from _made(list(reversed(value)), run_of(value))
+    for coding in (str, _in_json):  # arguments of a call come as JSON while they come
+        yield from _made([coding(character) for character in reversed(value)], run_of(value))
 
 
 def _made(pieces: list[str], run: int) -> Iterator[Form | Literal]:
@@ -139,6 +140,10 @@ def _units(character: str) -> str:
     return "".join(f"\\u{data[i]:02x}{data[i + 1]:02x}" for i in range(0, len(data), 2))
 
 
+def _in_json(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
 def _odd(coding: Coding) -> Coding:
     """Letters and digits stay as they are."""
     return lambda character: character if character.isascii() and character.isalnum() else coding(character)
@@ -150,7 +155,7 @@ _CODINGS: tuple[Coding, ...] = (
     _percent("/"),
     _percent("-_.!~*'()"),
     _percent("-_.!~*'();,/?:@&=+$#"),
-    lambda character: json.dumps(character)[1:-1],
+    _in_json,
     _odd(_units),
     _units,
     html.escape,
