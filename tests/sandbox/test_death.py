@@ -79,10 +79,12 @@ async def test_when_a_part_of_a_box_is_killed_whoever_waits_hears_that_it_is_los
 async def test_a_closed_box_leaves_nothing(tmp_path: Path) -> None:
     before = held()
     async with opened(WORKER, tmp_path) as box:
-        await sh(box, "setsid sleep 1000 > /dev/null 2>&1 &")
+        running = asyncio.create_task(sh(box, "exec setsid sleep 1000"))
         parts = await below(os.getpid(), 4)
         await box.close()
         await all_gone(parts)
+        with pytest.raises(Lost):
+            await running
     assert held() == before
     assert not own_groups(parts)
 
@@ -154,7 +156,9 @@ line = socket.socket(fileno=int(sys.argv[-2]))
 line.send(b'{"hello": 1}')
 order = json.loads(line.recv(65536))
 line.send(%s)
-line.recv(65536)
+if line.recv(65536):
+    line.send(b'{"id": 1, "cleared": true, "left": []}')
+    line.recv(65536)
 """
 
 
