@@ -65,6 +65,14 @@ async def test_what_leaves_carries_all_that_was_put_into_the_box(tmp_path: Path)
         assert set(ran.attempts[0].label.origins) >= set(foreign.origins)
 
 
+async def test_what_one_box_put_into_the_workspace_labels_what_leaves_another(tmp_path: Path) -> None:
+    foreign = Label.of(Origin(Author.STRANGER, "mail"), readers=(OWNER,))
+    async with workshop(tmp_path) as shop, shop.pool.lease("self:a") as a, shop.pool.lease("self:b") as b:
+        await a.resource.run(line("echo from the mail > note", label=foreign))
+        ran = await b.resource.run(line(f"{FETCH} http://open.test/", *OPEN))
+        assert set(ran.attempts[0].label.origins) >= set(foreign.origins)
+
+
 async def test_sessions_have_boxes_of_their_own_and_one_workspace(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop, shop.pool.lease("self:a") as a, shop.pool.lease("self:b") as b:
         await a.resource.run(line("echo a > /tmp/own; echo shared > file"))

@@ -84,6 +84,13 @@ def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
 
 
 @dataclass(slots=True)
+class Mark:
+    """Of all that was ever put into a workspace, by whichever box: what leaves may hold any of it."""
+
+    label: Label = EMPTY
+
+
+@dataclass(slots=True)
 class WiredBox:
     """A running box with its way out."""
 
@@ -94,8 +101,7 @@ class WiredBox:
     injections: tuple[Injection, ...]
     way_out: Egress | None
     serving: "asyncio.Task[None] | None" = None
-    _label: Label = field(default=EMPTY)
-    """Of all that was ever put into it: what leaves may hold any of it."""
+    mark: Mark = field(default_factory=Mark)
 
     @property
     def is_alive(self) -> bool:
@@ -110,14 +116,14 @@ class WiredBox:
         return LOSSES
 
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
-        self._label = self._label.joined(command.label)
+        self.mark.label = self.mark.label.joined(command.label)
         if self.way_out is None:
             if command.places:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
             return await self.box.run(command, sinks)
         places = [_as_the_role_says(place, self.role) for place in command.places]
         try:
-            with self.way_out.open(places, await self._current() if places else (), self._label):
+            with self.way_out.open(places, await self._current() if places else (), self.mark.label):
                 ran = await self.box.run(command, sinks)
         except BaseException:
             self._say_attempts()
@@ -179,6 +185,8 @@ class Workshop:
     secrets: Secrets
     clock: Clock
     resolver: SystemResolver = field(default_factory=SystemResolver)
+    marks: dict[Path, Mark] = field(default_factory=dict)
+    """By workspace, since the start."""
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
@@ -202,9 +210,10 @@ class Workshop:
         way_out = Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
         authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
+        mark = self.marks.setdefault(workspace.resolve(), Mark())
         if box.listener is None:
-            return WiredBox(role, agent, box, self.secrets, injections, None)
-        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)))
+            return WiredBox(role, agent, box, self.secrets, injections, None, mark=mark)
+        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)), mark)
 
 
 def _require_apart(path: Path, home: Path) -> None:
