@@ -185,7 +185,7 @@ class Workshop:
     secrets: Secrets
     clock: Clock
     resolver: SystemResolver = field(default_factory=SystemResolver)
-    marks: dict[Path, Mark] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
     """By workspace, since the start."""
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
@@ -210,7 +210,7 @@ class Workshop:
         way_out = Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
         authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
-        mark = self.marks.setdefault(workspace.resolve(), Mark())
+        mark = self.marks.setdefault(box.workspace, Mark())
         if box.listener is None:
             return WiredBox(role, agent, box, self.secrets, injections, None, mark=mark)
         return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)), mark)

@@ -93,6 +93,11 @@ class RunningBox:
         return not self._why_dead
 
     @property
+    def workspace(self) -> str:
+        """On the host, without any link."""
+        return self._spec.tree.source
+
+    @property
     def directory(self) -> str:
         return f"{WORKSPACES}/{self._spec.tree.name}"
 
