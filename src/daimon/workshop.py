@@ -9,7 +9,7 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,6 +83,10 @@ def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
     return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role, has_bwrap())
 
 
+def _nothing() -> None:
+    return
+
+
 @dataclass(slots=True)
 class Mark:
     """Of all that was ever put into a workspace, by whichever box: what leaves may hold any of it."""
@@ -102,6 +106,8 @@ class WiredBox:
     way_out: Egress | None
     serving: "asyncio.Task[None] | None" = None
     mark: Mark = field(default_factory=Mark)
+    closing: Callable[[], None] = _nothing
+    """What else ends with it."""
 
     @property
     def is_alive(self) -> bool:
@@ -121,7 +127,7 @@ class WiredBox:
             if command.places:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
             return await self.box.run(command, sinks)
-        places = [_as_the_role_says(place, self.role) for place in command.places]
+        places = [known for place in command.places for known in _as_the_role_says(place, self.role)]
         try:
             with self.way_out.open(places, await self._current() if places else (), self.mark.label):
                 ran = await self.box.run(command, sinks)
@@ -138,6 +144,7 @@ class WiredBox:
         await self.box.close()
         if self.way_out is not None:
             self._say_attempts()
+        self.closing()
 
     async def _current(self) -> tuple[Injection, ...]:
         """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""
@@ -166,13 +173,16 @@ class WiredBox:
         return attempts
 
 
-def _as_the_role_says(place: Place, role: Role) -> Place:
-    """Asked for by name: which ports, methods and paths go with it is the role's to say."""
-    for known in role.places:
-        if place.host == known.host:
-            return known
-        if known.host.startswith("*.") and place.host.endswith(known.host[1:]):
-            return replace(known, host=place.host)
+def _as_the_role_says(place: Place, role: Role) -> list[Place]:
+    """Asked for by name: which ports, methods and paths go with it is the role's to say, in one entry or in several."""
+    found = [known for known in role.places if known.host == place.host]
+    found += [
+        replace(known, host=place.host) for known in role.places if known.host.startswith("*.") and place.host.endswith(known.host[1:])
+    ]
+    if place in role.places:  # one with stars in it, asked for as it is written
+        found.append(place)
+    if found:
+        return list(dict.fromkeys(found))
     hosts = ", ".join(known.host for known in role.places) or "none"
     raise ToolFailed("not_allowed", f"{place.host} is no place of the role {role.name}; its places are {hosts}")
 
@@ -254,7 +264,9 @@ async def one(home: Home, settings: config.Settings, trial: Trial) -> WiredBox:
     role = role_files.read(trial.role, sandboxes.roles)
     role = replace(role, places=(*role.places, *(_place(host) for host in trial.hosts)))
     secrets = keeper.opened(home, os.environ, keeper.nobody)
-    return await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
+    box = await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
+    box.closing = secrets.close
+    return box
 
 
 def whole(command: tuple[str, ...], stdin: bytes, places: tuple[Place, ...]) -> Command:
@@ -268,9 +280,19 @@ async def examined() -> tuple[Check, ...]:
 
 
 def roles_in(home: Home) -> tuple[tuple[str, str], ...]:
-    return tuple((name, role_files.described(path)) for name, path in sorted(role_files.names(home.path / "roles").items()))
+    """What each is for; of one that cannot be read, why."""
+    return tuple((name, _description(path)) for name, path in sorted(role_files.names(home.path / "roles").items()))
+
+
+def _description(path: Path) -> str:
+    try:
+        return role_files.described(path)
+    except Misconfigured as broken:
+        return f"BROKEN: {broken}"
 
 
 def _place(host: str) -> Place:
+    if "/" in host:
+        raise Misconfigured(f"{host} is an address with a way in it; name the host alone, such as example.org or example.org:8443")
     name, _, port = host.rpartition(":")
     return Place(name.lower(), (int(port),)) if name and port.isdigit() else Place(host.lower())

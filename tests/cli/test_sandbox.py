@@ -88,7 +88,7 @@ def test_where_namespaces_are_forbidden_it_is_125_with_the_remedy_and_the_doctor
     with place_of(NOBODY) as place:
         words = [sys.executable, "-P", "-m", "daimon", "sandbox"]
         there = {"uid": NOBODY, "no_namespaces": True}
-        ran = elsewhere([*words, "run", "--workspace", str(place), "--", "true"], {"HOME": str(place)}, **there)
+        ran = elsewhere([*words, "run", "--workspace", str(place), "--", "true"], {"HOME": "/nonexistent"}, **there)
         doctor = elsewhere([*words, "doctor", "--json"], {"HOME": str(place)}, **there)
     assert ran.returncode == 125
     assert b"sysctl -w user.max_user_namespaces" in b" ".join(ran.stderr.split())

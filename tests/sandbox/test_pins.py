@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.sandbox.boxes import WORKER, needs_bwrap, opened, said, sh
 
+import daimon
 from daimon.sandbox.box import RunningBox
 from daimon.sandbox.pins import Pins
 
@@ -229,3 +230,12 @@ def test_what_the_owner_set_long_before_is_not_touched_even_where_it_was_not_fou
 
 def is_there(path: Path) -> bool:
     return path.is_symlink() or path.exists()
+
+
+async def test_daimon_itself_cannot_be_written_where_it_lies_in_the_workspace() -> None:
+    checkout = Path(daimon.__file__).resolve().parents[2]
+    async with opened(WORKER, checkout) as box:
+        ran = await sh(box, "touch src/daimon/planted; echo evil >> daimon; test -w pyproject.toml && echo useful")
+        assert ran.out.head == b"useful\n"
+    assert not (checkout / "src/daimon/planted").exists()
+    assert "evil" not in (checkout / "daimon").read_text()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from daimon import boot, workshop
-from daimon.abi.errors import DaimonError, Lost
+from daimon.abi.errors import DaimonError
 from daimon.cli import exits, failures, screen
 
 NO_BOX = exits.NO_BOX
@@ -28,7 +28,7 @@ async def _run(given: Path | None, command: tuple[str, ...], role: str, workspac
         return NO_BOX
     try:
         ran = await box.run(workshop.whole(command, _stdin(), box.role.places), (_to(1), _to(2)))
-    except Lost as lost:
+    except DaimonError as lost:
         failures.tell(lost)
         return NO_BOX
     finally:

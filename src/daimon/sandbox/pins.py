@@ -13,10 +13,12 @@ rights than the box, and behind a link lie the owner's other files; and nothing 
 import os
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from daimon.sandbox import repositories
 from daimon.sandbox.repositories import AT_END, AT_START, GIT, GIT_PINS, NEAR, directory
@@ -38,10 +40,19 @@ Identity = tuple[int, int, int]
 
 
 def pins_of(workspace: str) -> tuple[str, ...]:
-    """Of a workspace as it is now, with the repositories further down."""
+    """Of a workspace as it is now, with the repositories further down, and with Daimon itself where it lies there."""
     with _opened(workspace) as top:
         found = [path.removesuffix(GIT) for path in repositories.below(top, AT_START) if path.endswith(f"/{GIT}")]
-    return (*PINS, *(f"{place}{pin}" for place in found[:MOST_REPOSITORIES] for pin in GIT_PINS))
+    return (*PINS, *(f"{place}{pin}" for place in found[:MOST_REPOSITORIES] for pin in GIT_PINS), *_ours(Path(workspace).resolve()))
+
+
+def _ours(workspace: Path) -> Iterator[str]:
+    """What runs outside of the box at the next start."""
+    package = Path(__file__).resolve().parent.parent
+    checkout = package.parent.parent
+    for path in (package, Path(sys.prefix).resolve(), checkout / "daimon", checkout / ".tools"):
+        if path != workspace and path.is_relative_to(workspace) and path.exists():
+            yield str(path.relative_to(workspace))
 
 
 @dataclass(slots=True)

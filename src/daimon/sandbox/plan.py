@@ -79,6 +79,8 @@ def workspace_of(path: Path) -> Path:
         raise Misconfigured(f"the workspace {path} cannot be used: {getattr(error, 'strerror', None) or error}") from None
     if not found.is_dir():
         raise Misconfigured(f"the workspace {path} is not a directory")
+    if found.is_relative_to(Path(__file__).resolve().parent.parent):
+        raise Misconfigured(f"the workspace {found} is Daimon itself, which runs outside of boxes; choose another directory")
     if found == Path("/") or any(found == Path(top) or Path(top) in found.parents for top in (*SYSTEM, "/etc", "/proc", "/sys", "/dev")):
         raise Misconfigured(f"the workspace {found} belongs to the system; choose a directory of your own")
     return found
