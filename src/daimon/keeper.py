@@ -66,7 +66,7 @@ def known_to(vault: Vault) -> Callable[[], tuple[Known, ...]]:
 
     def known() -> tuple[Known, ...]:
         nonlocal last
-        with suppress(Misconfigured):
+        with suppress(Misconfigured, OSError):
             last = vault.known()
         return last
 

@@ -232,10 +232,12 @@ def is_there(path: Path) -> bool:
     return path.is_symlink() or path.exists()
 
 
+CHECKOUT = Path(daimon.__file__).resolve().parents[2]
+
+
 async def test_daimon_itself_cannot_be_written_where_it_lies_in_the_workspace() -> None:
-    checkout = Path(daimon.__file__).resolve().parents[2]
-    async with opened(WORKER, checkout) as box:
+    async with opened(WORKER, CHECKOUT) as box:
         ran = await sh(box, "touch src/daimon/planted; echo evil >> daimon; test -w pyproject.toml && echo useful")
         assert ran.out.head == b"useful\n"
-    assert not (checkout / "src/daimon/planted").exists()
-    assert "evil" not in (checkout / "daimon").read_text()
+    assert not (CHECKOUT / "src/daimon/planted").exists()
+    assert "evil" not in (CHECKOUT / "daimon").read_text()

@@ -105,11 +105,11 @@ def _write(code: str, text: str) -> None:
 def _clean(text: str) -> str:
     from daimon.config import home_at, without_shapes
 
-    home = home_at(_home_given())
-    if home.vault.exists():
-        from daimon.keeper import redactor_of
+    with suppress(DaimonError, OSError):  # somebody else's home, perhaps
+        home = home_at(_home_given())
+        if home.vault.exists():
+            from daimon.keeper import redactor_of
 
-        with suppress(DaimonError, OSError):
             return redactor_of(home).clean(text)
     return without_shapes(text)
 
