@@ -79,7 +79,7 @@ async def test_when_a_part_of_a_box_is_killed_whoever_waits_hears_that_it_is_los
 async def test_a_closed_box_leaves_nothing(tmp_path: Path) -> None:
     before = held()
     async with opened(WORKER, tmp_path) as box:
-        running = asyncio.create_task(sh(box, "exec setsid sleep 1000"))
+        running = asyncio.create_task(sh(box, "exec sleep 1000"))
         parts = await below(os.getpid(), 4)
         await box.close()
         await all_gone(parts)
