@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daimon import config, keeper
 from daimon.abi.box import Attempt, Command, Place, Ran, Role
@@ -23,7 +24,6 @@ from daimon.abi.ports import Clock
 from daimon.abi.secret import Injection, Secrets
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
-from daimon.net.egress import Egress
 from daimon.net.resolve import SystemResolver
 from daimon.sandbox import role_files
 from daimon.sandbox.box import RunningBox, start
@@ -31,6 +31,9 @@ from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
 from daimon.sandbox.plan import Wanted, has_bwrap, outside, workspace_of
 from daimon.sandbox.pool import Pool
+
+if TYPE_CHECKING:
+    from daimon.net.egress import Egress
 
 WORKSPACE = "workspace"
 """In the home, unless the settings name another directory."""
@@ -103,7 +106,7 @@ class WiredBox:
     box: RunningBox
     secrets: Secrets
     injections: tuple[Injection, ...]
-    way_out: Egress | None
+    way_out: "Egress | None"
     serving: "asyncio.Task[None] | None" = None
     mark: Mark = field(default_factory=Mark)
     closing: Callable[[], None] = _nothing
@@ -217,13 +220,18 @@ class Workshop:
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
-        way_out = Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
-        authorities = _authorities(way_out.authority_pem) if _looks_into_tls(role) else ""
+        way_out = self._way_out() if role.places else None
+        authorities = _authorities(way_out.authority_pem) if way_out is not None and _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
         mark = self.marks.setdefault(box.workspace, Mark())
-        if box.listener is None:
+        if box.listener is None or way_out is None:
             return WiredBox(role, agent, box, self.secrets, injections, None, mark=mark)
         return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)), mark)
+
+    def _way_out(self) -> "Egress":
+        from daimon.net.egress import Egress  # with all of cryptography: only where somebody may be reached
+
+        return Egress(resolver=self.resolver, local=self.sandboxes.local, clock=self.clock)
 
 
 def _require_apart(path: Path, home: Path) -> None:
