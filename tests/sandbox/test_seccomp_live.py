@@ -86,7 +86,7 @@ def boxed(place: Path, profile: Profile, argv: list[str], starter: Starter) -> s
 CALLS: list[tuple[str, tuple[int | str, ...], int]] = [
     ("unshare", (0,), errno.EPERM),
     ("setns", (-1, 0), errno.EPERM),
-    ("clone", (0x1000_0000 | 0x0100, 0), errno.EPERM),
+    ("clone", (0x1000_0000 | 0x0200, 0), errno.EPERM),
     ("clone3", (0, 0), errno.ENOSYS),
     ("mount", (0, 0, 0, 0, 0), errno.EPERM),
     ("umount2", (0, 0), errno.EPERM),
