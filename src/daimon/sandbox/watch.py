@@ -42,19 +42,20 @@ class _State(NamedTuple):
 
 
 class _Sparing:
-    """Counts at most a tenth of the time, however much there is to count."""
+    """Counts at most a tenth of the time, however much there is to count, unless the cheap sign has grown by much since."""
 
-    def __init__(self) -> None:
-        self._not_before = 0.0
+    def __init__(self, much: int) -> None:
+        self._much = much
+        self._not_before, self._sign = 0.0, 0
 
-    def asked(self, count: Callable[[], int]) -> int:
+    def asked(self, sign: int, count: Callable[[], int]) -> int:
         """0: it was counted a moment ago."""
         begun = time.monotonic()
-        if begun < self._not_before:
+        if begun < self._not_before and sign < self._sign + self._much:
             return 0
         found = count()
         ended = time.monotonic()
-        self._not_before = ended + 9 * (ended - begun)
+        self._not_before, self._sign = ended + 9 * (ended - begun), sign
         return found
 
 
@@ -68,7 +69,7 @@ class Watch:
         self._start = time.time()
         self._free, self._files = self._room()
         self._allowed = bounds.disk
-        self._exact_memory, self._exact_disk = _Sparing(), _Sparing()
+        self._exact_memory, self._exact_disk = _Sparing(bounds.memory // 10), _Sparing(bounds.disk // 10)
         self._commands = 0
         self._is_alone = True
 
@@ -99,12 +100,12 @@ class Watch:
         threads, scratch = sum(state.threads for state in states), sum(map(_used, self._scratch))
         if threads > self._bounds.processes - RESERVE:
             return Over("processes", threads, self._bounds.processes)
-        if sum(state.memory for state in states) + scratch > self._bounds.memory:
-            memory = self._exact_memory.asked(lambda: sum(map(self._share, processes)) + scratch)
+        if (seen := sum(state.memory for state in states) + scratch) > self._bounds.memory:
+            memory = self._exact_memory.asked(seen, lambda: sum(map(self._share, processes)) + scratch)
             if memory > self._bounds.memory:
                 return Over("memory", memory, self._bounds.memory)
-        if self._taken() > self._allowed:
-            disk = self._exact_disk.asked(lambda: self._counted() + self._held(processes))
+        if (taken := self._taken()) > self._allowed:
+            disk = self._exact_disk.asked(taken, lambda: self._counted() + self._held(processes))
             if disk > self._allowed:
                 return Over("disk", disk, self._bounds.disk)
         return None
