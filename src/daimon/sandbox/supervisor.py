@@ -39,6 +39,7 @@ def main() -> None:
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would let it in, and only what has none stays outside
+    os.nice(10)  # what watches from outside comes first
     _say(line, hello=landlock.abi_version())
     Supervisor(line, leash, wake_read).serve()
 
