@@ -136,6 +136,7 @@ class Watch:
     def _taken(self) -> int:
         """What is gone from the file system since the start, whoever took it."""
         free, files = self._room()
+        self._free, self._files = max(self._free, free), max(self._files, files)  # what others give back hides nothing
         return max(self._free - free, (self._files - files) * BYTES_A_FILE)
 
     def _room(self) -> tuple[int, int]:
