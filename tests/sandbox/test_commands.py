@@ -201,7 +201,6 @@ async def test_what_is_left_with_an_open_stream_is_not_waited_for(box: RunningBo
     async with asyncio.timeout(DEADLINE_S):
         ran = await sh(box, "echo said; sleep 1000 &", timeout_s=DEADLINE_S * 2)
     assert ran.out.head == b"said\n"
-    await box.sweep()
 
 
 async def test_commands_overlap(box: RunningBox) -> None:

@@ -102,7 +102,7 @@ class Output:
     cut_bytes: int = 0
 
 
-End = Literal["exited", "signalled", "timeout", "memory", "disk", "processes", "stopped"]
+End = Literal["exited", "signalled", "timeout", "memory", "disk", "processes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +119,6 @@ class Ran:
     """Since the last command of this box."""
     set_aside: tuple[str, ...] = ()
     """Files that would have run by themselves on the owner's machine, and the names under which they are now."""
-    lost: str = ""
-    """What is gone because the box had to be made anew; empty: nothing."""
 
 
 class Box(Protocol):

@@ -141,10 +141,6 @@ class RunningBox:
                 set_aside=self._swept(),
             )
 
-    async def sweep(self) -> None:
-        """Ends all that runs in it."""
-        self._order(do="sweep")
-
     async def close(self) -> None:
         self._die("it was closed")
         self._control.close()
