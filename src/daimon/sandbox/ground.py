@@ -35,8 +35,8 @@ class Ground(Protocol):
         ...
 
     async def rotate(self, stack: Stack) -> bool:
-        """Puts another stack in place, for all who look at this ground. Only between commands. False: something still holds the old one,
-        and may write into what was live. Raises OSError when it cannot be done; then the old one is in place still, or the ground is dead."""
+        """Puts another stack in place, for all who look at this ground. Only between commands. False: something still holds the old
+        one, and may write into what was live. Raises OSError when it cannot be done; the old one is then in place still, or it is dead."""
         ...
 
     async def close(self) -> None: ...
