@@ -14,7 +14,7 @@ from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, EventId, Key, Princi
 from daimon.abi.label import owned
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Dispatcher, Ids, Policy
+from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Policy
 from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -30,6 +30,7 @@ from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
 from daimon.kernel.feed import Feed
+from daimon.kernel.files import NoFiles
 from daimon.kernel.grants import Standing
 from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
@@ -189,6 +190,7 @@ async def kernel(
     closed_answers: int = 20,
     ids: Ids | None = None,
     known: tuple[Known, ...] = (),
+    checkpoints: Checkpoints | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
@@ -197,7 +199,8 @@ async def kernel(
     feed, channel, redactor = Feed(), FakeChannel(), SecretRedactor(lambda: known)
     registry = Registry(tools)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
-    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, Holding(journal, hold, closed_answers), redactor)
+    holding = Holding(journal, hold, closed_answers)
+    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
     pager = Pager(journal, "You are a test.", 32_000, redactor, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())

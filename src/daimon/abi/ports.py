@@ -21,7 +21,7 @@ from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
 from daimon.abi.money import Account, Amount, Limit, Scope
 from daimon.abi.step import Step, Wait
-from daimon.abi.tool import Manifest
+from daimon.abi.tool import Call, Manifest, Touched
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 Cursor = NewType("Cursor", str)
@@ -52,6 +52,21 @@ class Random(Protocol):
 class Ids(Protocol):
     def new(self, prefix: str) -> str:
         """A fresh id; later ones sort after earlier ones."""
+        ...
+
+
+# -- files that can be taken back ---------------------------------------------------------------------------------------
+
+
+class Checkpoints(Protocol):
+    """Of the workspace that a call works in."""
+
+    async def before(self, call: Call) -> str:
+        """Makes one; its id. Empty: there is no workspace. Raises ToolFailed where none can be made: the call must not run then."""
+        ...
+
+    async def since(self, call: Call) -> tuple[Touched, ...]:
+        """What has changed since the last one."""
         ...
 
 

@@ -98,6 +98,8 @@ class Manifest:
     needs: tuple[str, ...] = ()
     """Names of the credentials that the call needs; the vault holds them."""
     result: ResultLabel = ResultLabel()
+    changes_files: bool = False
+    """Of the workspace: a checkpoint is made before it runs, and what it changed is recorded with its outcome."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "capabilities", tuple(sorted(set(self.capabilities))))

@@ -12,7 +12,8 @@ from daimon.abi.errors import ToolFailed
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.step import Happened, Intended, Started
 from daimon.abi.tool import Effect
-from daimon.kernel import asking
+from daimon.kernel import asking, files
+from daimon.kernel.calls import call_for
 from daimon.kernel.dispatch import UNCLEAR, Dispatch, How, refused
 from daimon.kernel.grants import ran_on
 from daimon.kernel.held import Holding, known_in, label_of
@@ -40,7 +41,7 @@ class Acting:
 
     async def act(self, running: Running, intents: tuple[int, ...]) -> None:
         log = running.log
-        intents = tuple(n for n in intents if not self._is_held_back(log, n))
+        intents = await self._kept(log, tuple(n for n in intents if not self._is_held_back(log, n)))
         await log.commit()
         if not intents:
             return
@@ -57,6 +58,21 @@ class Acting:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+
+    async def _kept(self, log: Log, intents: tuple[int, ...]) -> tuple[int, ...]:
+        """Makes a checkpoint where one of these changes files. Without one none of those runs: they could not be taken back."""
+        changing = tuple((n, intended) for n in intents if (intended := log.progress.intent(n)) and self.dispatch.changes_files(intended))
+        if not changing or log.claim.turn.effects == "record":
+            return intents
+        try:
+            made = await files.kept(self.dispatch.checkpoints, call_for(log, changing[0][0]))
+        except ToolFailed as failed:
+            for n, intended in changing:
+                log.add(refused(n, intended, failed.reason, f"no checkpoint could be made before it: {failed}", retryable=failed.retryable))
+            return tuple(n for n in intents if n not in dict(changing))
+        if made is not None:
+            log.add(made)
+        return intents
 
     def _is_held_back(self, log: Log, n: int) -> bool:
         """Does it wait for somebody to stop it? That it does is written with the decision to run it."""

@@ -10,7 +10,7 @@ an exception, a hang, a result of a hundred megabytes or of broken text are all 
 on. Only cancellation passes through.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
@@ -25,13 +25,14 @@ from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import UNLABELLED, Author, Label, Origin, join, stated
 from daimon.abi.message import Text, ToolCall, ToolResult
 from daimon.abi.plain import clean
-from daimon.abi.ports import Clock, Granted, Limiter, Policy
+from daimon.abi.ports import Checkpoints, Clock, Granted, Limiter, Policy
 from daimon.abi.secret import Redactor
 from daimon.abi.step import Happened, Intended, Started, StepBody
 from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result, Tool
 from daimon.context.held import handles
 from daimon.kernel import render
 from daimon.kernel.containment import within
+from daimon.kernel.files import NoFiles, with_changes
 from daimon.kernel.held import Holding, filled, label_of, require_known
 
 S = TypeVar("S", Happened, Started)
@@ -78,6 +79,7 @@ class Dispatch:
     clock: Clock
     holding: Holding
     redactor: Redactor
+    checkpoints: Checkpoints = field(default_factory=NoFiles)
 
     def offered(self, agent: AgentId) -> tuple[Manifest, ...]:
         """The tools that an agent is given. A reader has none, whatever it reads."""
@@ -105,7 +107,14 @@ class Dispatch:
         return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
 
     async def run(self, n: int, intended: Intended, situation: Situation, how: How = "ran") -> Happened | Started:
-        return self._marked(await self._run(n, intended, situation, how), situation)
+        outcome = await self._run(n, intended, situation, how)
+        if isinstance(outcome, Happened):
+            outcome = await self._with_changes(outcome, intended, situation.call)
+        return self._marked(outcome, situation)
+
+    def changes_files(self, intended: Intended) -> bool:
+        manifest = self.known().get(intended.tool)
+        return manifest is not None and manifest.changes_files
 
     async def _run(self, n: int, intended: Intended, situation: Situation, how: How) -> Happened | Started:
         started, call = self.clock.monotonic(), situation.call
@@ -139,7 +148,10 @@ class Dispatch:
         arguments = self._filled(tool.manifest, written, situation)
         try:
             found = await within(tool.manifest.timeout_s, tool.verify(arguments, situation.call))
-            return None if found is None else self._mark(self._finished(n, intended, tool.manifest, found, started, "verified"), situation)
+            if found is None:
+                return None
+            happened = self._finished(n, intended, tool.manifest, found, started, "verified")
+            return self._mark(await self._with_changes(happened, intended, situation.call), situation)
         except ToolFailed as failed:
             raise ToolFailed(failed.reason, self.redactor.clean(str(failed)), failed.retryable) from failed
         except Exception as bug:
@@ -187,6 +199,12 @@ class Dispatch:
             labels = {pattern: label.joined(given) for pattern, label in result.labels.items()}
             result = replace(result, label=result.label.joined(given), labels=labels)
         return replace(outcome, result=result, hold=self.holding.rule)
+
+    async def _with_changes(self, outcome: Happened, intended: Intended, call: Call) -> Happened:
+        """A call that was refused has changed nothing."""
+        if outcome.how == "refused" or not self.changes_files(intended):
+            return outcome
+        return await with_changes(outcome, self.checkpoints, call, self.redactor)
 
     def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> None:
         """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""

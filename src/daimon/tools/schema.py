@@ -41,6 +41,7 @@ class Declared(TypedDict, total=False):
     max_result_bytes: int
     rate: Rate | None
     needs: tuple[str, ...]
+    changes_files: bool
 
 
 def tool(

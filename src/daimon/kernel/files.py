@@ -1,0 +1,45 @@
+"""Files that calls change: a checkpoint before, what changed after.
+
+One checkpoint serves all calls that are made at once: they run beside each other, so there is no state between them to go back to, and
+what each is said to have changed is what all of them have so far.
+"""
+
+from dataclasses import replace
+
+from daimon.abi.cleaning import cleaned
+from daimon.abi.errors import ToolFailed
+from daimon.abi.plain import clean
+from daimon.abi.ports import Checkpoints
+from daimon.abi.secret import Redactor
+from daimon.abi.step import Checkpointed, Happened
+from daimon.abi.tool import Call, Touched
+
+MOST_TOLD = 200
+
+
+class NoFiles:
+    """Where no workspace is."""
+
+    async def before(self, call: Call) -> str:
+        return ""
+
+    async def since(self, call: Call) -> tuple[Touched, ...]:
+        return ()
+
+
+async def kept(checkpoints: Checkpoints, call: Call) -> Checkpointed | None:
+    """Raises ToolFailed."""
+    made = await checkpoints.before(call)
+    return Checkpointed("workspace", made) if made else None
+
+
+async def with_changes(outcome: Happened, checkpoints: Checkpoints, call: Call, redactor: Redactor) -> Happened:
+    """An outcome stands even where nobody can say what it changed."""
+    try:
+        found = await checkpoints.since(call)
+    except ToolFailed as silent:
+        found = (Touched("file", "?", f"nobody can say which: {silent}"),)
+    told = tuple(replace(each, what=clean(each.what), outcome=clean(each.outcome)) for each in found[:MOST_TOLD])
+    if len(found) > MOST_TOLD:
+        told += (Touched("file", "…", f"and {len(found) - MOST_TOLD} more"),)
+    return replace(outcome, touched=(*outcome.touched, *cleaned(told, redactor.clean)))
