@@ -191,6 +191,17 @@ def bench(
     checkout.bench(name, context.args)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, decisions, letters, costs, config, agents, reload)
+def undo(
+    which: Annotated[str, typer.Argument(metavar="[ID]", help="Of this workspace; left out: of the one that changed last.")] = "",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Take the last change of an agent's files back, or the last apply. Again: the one before."""
+    from daimon.cli import layered
+
+    layered.undo(home, which, as_json)
+
+
+ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, floor, grants, model, options, policy, sandbox, secrets, service
+from daimon.cli import commands, dev, exits, failures, floor, grants, model, options, policy, sandbox, secrets, service, workspace
 
 app = typer.Typer(
     name="daimon",
@@ -27,6 +27,7 @@ app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(workspace.app, name="workspace")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
 app.add_typer(floor.app, name="floor")

@@ -15,6 +15,7 @@
     POST /v1/reload              read policies and the settings of agents, models, routes and budget again
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/status              how it is
+    …    /v1/workspaces, /v1/undo  see `workspaces.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -43,8 +44,10 @@ from daimon.abi.plain import clean, is_utf8
 from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
+from daimon.abi.workspace import Workspaces
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
+from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.grants import Standing
 from daimon.kernel.questions import OpenQuestion, open_questions
@@ -72,6 +75,7 @@ class Parts:
     warm: Callable[[], None]
     """Somebody listens, so somebody will speak."""
     redactor: Redactor
+    workspaces: Workspaces
 
 
 class Api:
@@ -93,6 +97,7 @@ class Api:
                 Route("/v1/reload", self._reload, methods=["POST"]),
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
+                *WorkspaceRoutes(parts.workspaces, self._json).all(),
                 Route("/healthz", self._health),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},

@@ -11,7 +11,7 @@ import asyncio
 import http.client
 import json
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,7 @@ SILENCE_S = 600.0
 """A feed that says nothing for this long ends: the other end may hang."""
 CONNECT_S = 5.0
 _UPDATE: Any = Update
+_NONE: Mapping[str, str | tuple[str, ...]] = {}
 _ERRORS: dict[str, type[DaimonError]] = {
     kind.code: kind
     for kind in (
@@ -119,11 +120,20 @@ class Client:
         """Live progress from this moment on: whatever is sent after this returns will be seen."""
         return Feed(_connection(self._path, SILENCE_S), conversation)
 
+    def ask(
+        self, kind: type[T], method: str, path: str, body: bytes | None = None, query: Mapping[str, str | tuple[str, ...]] = _NONE
+    ) -> T:
+        """Any route. What could not be done because of conflicts is an answer too."""
+        given = urlencode(query, doseq=True)
+        return _read(kind, self._call(method, f"{path}?{given}" if given else path, body, fine=(409,)))
+
     def _get(self, path: str, **query: str | int | None) -> bytes:
         given = urlencode({name: value for name, value in query.items() if value is not None})
         return self._call("GET", f"{path}?{given}" if given else path)
 
-    def _call(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
+    def _call(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None, fine: tuple[int, ...] = ()
+    ) -> bytes:
         connection = _connection(self._path, self._timeout_s)
         try:
             with _speaking():
@@ -134,7 +144,7 @@ class Client:
                 data = answer.read()
         finally:
             connection.close()
-        if answer.status >= 400:
+        if answer.status >= 400 and (answer.status not in fine or data.startswith(b'{"error"')):
             raise _error(answer.status, data)
         return data
 

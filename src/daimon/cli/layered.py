@@ -1,0 +1,228 @@
+"""What `daimon workspace` and `daimon undo` do. Through the running gateway, else in the home itself."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from rich.text import Text
+
+from daimon import config
+from daimon.abi.cleaning import cleaned
+from daimon.abi.codec import encode
+from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.plain import clean
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId, Workspaces
+from daimon.cli import exits, screen
+from daimon.gateway.client import Client
+from daimon.gateway.remote import RemoteWorkspaces
+
+T = TypeVar("T")
+SIGNS = {"added": "A", "changed": "M", "removed": "D"}
+MOST_SHOWN = 200
+
+
+def new(given: Path | None, directory: Path, name: str, as_json: bool) -> None:
+    made = _done(given, lambda all_: all_.new(str(directory.expanduser().absolute()), name))
+    _said(Workspace, made, f"{made.id}: {made.base} stays as it is until `daimon workspace apply --of {made.id}`", as_json)
+
+
+def show(given: Path | None, which: str, as_json: bool) -> None:
+    if which:
+        _show_checkpoints(given, which, as_json)
+        return
+    found = _done(given, lambda all_: all_.list())
+    if as_json:
+        screen.emit(encode(tuple[Workspace, ...], cleaned(found, clean)))
+        return
+    rows = screen.table("id", "name", "directory", "at", "forked from", "")
+    for each in found:
+        rows.add_row(*(Text(screen.plain(cell)) for cell in _row(each)))
+    screen.out().print(rows if found else "there is no workspace yet")
+
+
+def checkpoint(given: Path | None, which: str, why: str, as_json: bool) -> None:
+    async def make(all_: Workspaces) -> Checkpoint:
+        return await all_.checkpoint(await _chosen(given, all_, which), why)
+
+    made = _done(given, make)
+    _said(Checkpoint, made, f"{made.id}{'' if made.is_sealed else ' (not sealed: a program still has files open in it)'}", as_json)
+
+
+def fork(given: Path | None, which: str, name: str, at: str, as_json: bool) -> None:
+    async def make(all_: Workspaces) -> Workspace:
+        return await all_.fork(await _chosen(given, all_, which), name, _point(at))
+
+    made = _done(given, make)
+    _said(Workspace, made, f"{made.id}, from {made.forked_from}", as_json)
+
+
+def run(given: Path | None, which: str, command: tuple[str, ...], role: str) -> None:
+    from daimon.cli import boxed
+
+    boxed.run_on(given, which, command, role)
+
+
+def diff(given: Path | None, which: str, span: tuple[str, str], with_text: bool, as_json: bool) -> None:
+    since, until = (_point(each) for each in span)
+
+    async def look(all_: Workspaces) -> tuple[tuple[Change, ...], str]:
+        workspace = await _chosen(given, all_, which)
+        return await all_.diff(workspace, since, until), await all_.text(workspace, (), since, until) if with_text else ""
+
+    changes, text = _done(given, look)
+    if as_json:
+        screen.emit_value({"changes": [_plain(change) for change in changes], **({"text": clean(text)} if with_text else {})})
+        return
+    for change in changes:
+        screen.say(f"{SIGNS[change.what]} {change.path}")
+    if text:
+        screen.say(f"\n{text}", end="")
+    if not changes:
+        screen.say("nothing changed")
+
+
+def merge(given: Path | None, which: str, into: str, as_json: bool) -> None:
+    async def take(all_: Workspaces) -> Outcome:
+        return await all_.merge(await _chosen(given, all_, which), await _chosen(given, all_, into))
+
+    _tell(_done(given, take), as_json)
+
+
+def restore(given: Path | None, of: str, to: str, as_json: bool) -> None:
+    async def go(all_: Workspaces) -> Outcome:
+        return await all_.restore(await _chosen(given, all_, of), CheckpointId(to))
+
+    _tell(_done(given, go), as_json)
+
+
+def discard(given: Path | None, which: str, as_json: bool) -> None:
+    async def drop(all_: Workspaces) -> WorkspaceId:
+        workspace = await _chosen(given, all_, which)
+        await all_.discard(workspace)
+        return workspace
+
+    gone = _done(given, drop)
+    _said(dict[str, str], {"discarded": gone}, f"discarded {gone}", as_json)
+
+
+def apply(given: Path | None, of: str, paths: tuple[str, ...], with_programs: bool, as_json: bool) -> None:
+    async def write(all_: Workspaces) -> Outcome:
+        return await all_.apply(await _chosen(given, all_, of), paths, with_programs=with_programs)
+
+    _tell(_done(given, write), as_json)
+
+
+def undo(given: Path | None, which: str, as_json: bool) -> None:
+    async def take_back(all_: Workspaces) -> Outcome:
+        return await all_.undo(await _chosen(given, all_, which) if which else None)
+
+    _tell(_done(given, take_back), as_json)
+
+
+def _show_checkpoints(given: Path | None, which: str, as_json: bool) -> None:
+    async def look(all_: Workspaces) -> tuple[Checkpoint, ...]:
+        return await all_.checkpoints(await _chosen(given, all_, which))
+
+    found = _done(given, look)
+    if as_json:
+        screen.emit(encode(tuple[Checkpoint, ...], cleaned(found, clean)))
+        return
+    rows = screen.table("id", "made", "after", "why", "")
+    for each in found:
+        sealed = "" if each.is_sealed else "not sealed"
+        rows.add_row(each.id, f"{each.at.astimezone():%Y-%m-%d %H:%M:%S}", each.parent or "", Text(screen.plain(each.why)), sealed)
+    screen.out().print(rows)
+
+
+def _tell(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        screen.emit(encode(Outcome, cleaned(outcome, clean)))
+    else:
+        for each in outcome.conflicts:
+            screen.say(f"conflict: {each.path}: {each.why}", "red")
+        for change in outcome.changes[:MOST_SHOWN]:
+            screen.say(f"{SIGNS[change.what]} {change.path}")
+        if len(outcome.changes) > MOST_SHOWN:
+            screen.say(f"… and {len(outcome.changes) - MOST_SHOWN} more")
+        for path in outcome.left_out:
+            screen.remark(f"left out, since it would run by itself or is no file: {path}", "yellow")
+        for note in outcome.notes:
+            screen.remark(note, "yellow")
+        screen.remark(_summary(outcome))
+    if outcome.conflicts:
+        raise SystemExit(exits.FAILED)
+
+
+def _summary(outcome: Outcome) -> str:
+    if outcome.conflicts:
+        return "nothing was changed"
+    if not outcome.changes:
+        return f"{outcome.did}: nothing to do"
+    back = "" if outcome.did == "apply" else f"; `daimon workspace restore {outcome.before} --of {outcome.workspace}` goes back"
+    return f"{outcome.did}: {len(outcome.changes)} changed, now at {outcome.after}{back}"
+
+
+def _said(kind: type[T], value: T, text: str, as_json: bool) -> None:
+    if as_json:
+        screen.emit(encode(kind, cleaned(value, clean)))
+    else:
+        screen.say(text)
+
+
+def _row(workspace: Workspace) -> tuple[str, ...]:
+    slow = "" if workspace.engine == "overlay" else "by copies, which is slower"
+    return (
+        *(workspace.id, workspace.name, workspace.base, workspace.head, workspace.forked_from or ""),
+        ", ".join(filter(None, ("changed since" if workspace.is_changed else "", slow))),
+    )
+
+
+def _plain(change: Change) -> dict[str, object]:
+    return {"path": clean(change.path), "what": change.what}
+
+
+def _point(text: str) -> CheckpointId | None:
+    return CheckpointId(text) if text else None
+
+
+async def _chosen(given: Path | None, all_: Workspaces, which: str) -> WorkspaceId:
+    """By id, by name, or the agent's own."""
+    found = await all_.list()
+    if which:
+        fitting = [each.id for each in found if each.id == which] or [each.id for each in found if each.name == which]
+        if len(fitting) > 1:
+            raise BadInput(f"{len(fitting)} workspaces are called {which}: {', '.join(fitting)}; give an id")
+    else:
+        own = await asyncio.to_thread(_own, given)
+        fitting = [each.id for each in found if each.base == own and each.forked_from is None]
+    if not fitting:
+        what = f"workspace {which}" if which else "workspace of the agent's own yet"
+        raise NotFound(f"there is no {what}; `daimon workspace list` shows which there are")
+    return fitting[0]
+
+
+def _own(given: Path | None) -> str:
+    from daimon import boot
+
+    return boot.own_workspace(boot.home_at(given))
+
+
+def _done(given: Path | None, do: Callable[[Workspaces], Awaitable[T]]) -> T:
+    async def whole() -> T:
+        async with _workspaces(config.home_at(given)) as found:
+            return await do(found)
+
+    return asyncio.run(whole())
+
+
+@asynccontextmanager
+async def _workspaces(home: config.Home) -> AsyncIterator[Workspaces]:
+    if Client(home.socket).is_there():
+        yield RemoteWorkspaces(home.socket)
+        return
+    from daimon import boot
+
+    async with boot.arranging(home) as found:
+        yield found
