@@ -197,7 +197,11 @@ def test_its_core_is_never_written_and_its_memory_is_bounded(reader: ChildReader
         pytest.skip("no /proc")
     reader.read("ls", ())
     done = subprocess.run(
-        ["prlimit", "--pid", str(reader.pid), "--raw", "--noheadings", "-o", "RESOURCE,HARD"], capture_output=True, text=True
+        ["prlimit", "--pid", str(reader.pid), "--raw", "--noheadings", "-o", "RESOURCE,HARD"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_S,
     )
     if done.returncode:
         pytest.skip(f"prlimit cannot look at it: {done.stderr.strip()}")
