@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.machine.ordinary import UID, environment, only_root, python
 
 from daimon import law
 from daimon.machine.child import MOST_ASKED
@@ -56,6 +57,13 @@ def tells(command, never):
             had[name] = error.strerror
     return json.dumps(had)
 serve(tells)
+"""
+ASKS = """
+from daimon import law
+from daimon.machine.reader import ChildReader
+reader = ChildReader(law.READS_SHELL)
+print(reader.read("rm -rf /", ()))
+reader.close()
 """
 GATEWAY = """
 import sys
@@ -227,6 +235,15 @@ def test_it_ends_with_the_gateway_however_that_ends() -> None:
         gateway.kill()
     assert has_ended(process)
     os.close(process)
+
+
+@only_root
+def test_it_serves_a_gateway_of_an_ordinary_user() -> None:
+    done = subprocess.run(
+        [python(), "-P", "-c", ASKS],
+        env=environment(), user=UID, group=UID, extra_groups=[], cwd="/", capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+    )  # fmt: skip
+    assert done.stdout == f"{DELETES}\n", done.stderr
 
 
 def test_one_that_loops_ends_by_itself_though_nobody_kills_it(hostile: ChildReader, caplog: pytest.LogCaptureFixture) -> None:
