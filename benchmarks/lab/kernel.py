@@ -44,10 +44,11 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Turns
-from daimon.law import rules_of
+from daimon.law import READS_SHELL, rules_of
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
+from daimon.machine.reader import ChildReader
 from daimon.models.router import ListRouter, Rule
 from daimon.policy.agents import ASSISTANT, Agents, Terms
 from daimon.policy.floor import StandingFloor
@@ -140,7 +141,8 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, i
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     registry = Registry(tools)
     redactor: Redactor = instead.redactor if instead else SecretRedactor(lambda: ())
-    floor: Floor = instead.floor if instead else StandingFloor()
+    reader = ChildReader(READS_SHELL)
+    floor: Floor = instead.floor if instead else StandingFloor(reader)
     judge = rules(under, registry.manifests())
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, Holding(journal), redactor)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
@@ -157,4 +159,5 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, i
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        reader.close()
         await journal.close()

@@ -63,7 +63,6 @@ from daimon.machine.privacy import close_memory
 from daimon.memory.notebook import Notebook
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
-from daimon.policy.floor import StandingFloor
 from daimon.policy.judge import Judge
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
@@ -143,7 +142,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
-        floor = StandingFloor(settings.floor.never)
+        floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor)
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
         feed = Feed()

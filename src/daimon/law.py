@@ -4,7 +4,8 @@ A file that is broken opens nothing. While running, what was in force stays in f
 used, and if there is none, the policies of the package alone. Either way the owner is told, until the files are whole.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from daimon import config
@@ -18,12 +19,16 @@ from daimon.machine.policies import Texts as Texts
 from daimon.machine.policies import tests_in as tests_in
 from daimon.machine.policies import texts_in as texts_in
 from daimon.machine.policies import texts_of as texts_of
+from daimon.machine.reader import ChildReader
 from daimon.policy.agents import ASSISTANT, READER, Agents, Terms
+from daimon.policy.floor import StandingFloor
 from daimon.policy.rules import Rules
 from daimon.policy.source import Source
 
 _PACKAGE = Path(package.__file__).parent
 SHIPPED, SHIPPED_TESTS = "default.cedar", "default_tests.toml"
+READS_SHELL = "from daimon.machine.child import serve\nfrom daimon.policy.shell.read import read\nserve(read)"
+"""The program of the process that reads commands."""
 MEND = "mend the file and run `daimon reload`"
 
 
@@ -89,3 +94,13 @@ def agents_of(settings: config.Settings, manifests: tuple[Manifest, ...]) -> Age
         for name, entry in settings.agents.items()
     }
     return Agents(terms, manifests)
+
+
+@contextmanager
+def floor_of(settings: config.Settings) -> Iterator[StandingFloor]:
+    """What never runs, whatever the policies say. Whoever reads commands for it is started with the first, and ends here."""
+    reader = ChildReader(READS_SHELL)
+    try:
+        yield StandingFloor(reader, settings.floor.never)
+    finally:
+        reader.close()

@@ -39,10 +39,11 @@ from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Newer, Turns
-from daimon.law import rules_of
+from daimon.law import READS_SHELL, rules_of
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
+from daimon.machine.reader import ChildReader
 from daimon.models.router import ListRouter, Rule
 from daimon.policy.agents import Agents, Terms
 from daimon.policy.floor import StandingFloor
@@ -199,8 +200,8 @@ async def kernel(
     feed, channel, redactor = Feed(), FakeChannel(), SecretRedactor(lambda: known)
     registry = Registry(tools)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
-    holding = Holding(journal, hold, closed_answers)
-    dispatch = Dispatch(registry, StandingFloor(), judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
+    floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)
+    dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
     pager = Pager(journal, "You are a test.", 32_000, redactor, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
@@ -231,6 +232,7 @@ async def kernel(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        reader.close()
 
 
 def kinds(steps: Iterable[Step]) -> list[str]:

@@ -21,7 +21,7 @@ from daimon.policy.floor import StandingFloor
 from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
-from daimon.testing.judgement import FixedLimiter, FixedPolicy
+from daimon.testing.judgement import FixedLimiter, FixedPolicy, FixedReader
 from daimon.testing.notes import FakeNotes
 from daimon.testing.redactor import PlainRedactor
 from daimon.tools.clock import clock_tools
@@ -42,7 +42,8 @@ def call() -> Call:
 
 def gate(tool: Tool, policy: FixedPolicy, limiter: FixedLimiter | None = None) -> Dispatch:
     holding = Holding(MemoryJournal(CLOCK, CountingIds()))
-    return Dispatch(Registry([tool]), StandingFloor(), policy, limiter or FixedLimiter(Granted()), CLOCK, holding, PlainRedactor())
+    floor, limiter = StandingFloor(FixedReader()), limiter or FixedLimiter(Granted())
+    return Dispatch(Registry([tool]), floor, policy, limiter, CLOCK, holding, PlainRedactor())
 
 
 def test_every_tool_of_the_house_is_known_here_and_has_a_strict_manifest() -> None:

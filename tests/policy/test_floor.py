@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from daimon import law
 from daimon.abi.tool import ArgumentRole, Effect, Manifest
+from daimon.machine.reader import ChildReader
 from daimon.policy.floor import MOST_CHARACTERS, StandingFloor
+
+READER = ChildReader(law.READS_SHELL)
+FLOOR = StandingFloor(READER)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    READER.close()
+
 
 TOOL = Manifest(name="write", description="writes", parameters={}, effect=Effect.PURE)
 
 
 def forbidden(arguments: dict[str, JsonValue]) -> str:
-    return StandingFloor().forbids(TOOL, arguments)
+    return FLOOR.forbids(TOOL, arguments)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"text": "hello"}, {"text": "x" * (MOST_CHARACTERS - 100)}, {"a": [{"b": [None, True, 1.5]}]}])
@@ -51,19 +64,19 @@ def test_hostile_nesting_is_measured_without_falling_over() -> None:
 
 SHELL = Manifest(name="run", description="runs", parameters={}, effect=Effect.UNSAFE, roles={"command": ArgumentRole.COMMAND})
 CASES = tomllib.loads((Path(__file__).parent / "floor_cases.toml").read_text(encoding="utf-8"))
-OWN = StandingFloor(("terraform destroy", "kubectl delete namespace *", "git push --force"))
+OWN = StandingFloor(READER, ("terraform destroy", "kubectl delete namespace *", "git push --force"))
 
 
 @pytest.mark.parametrize(("command", "about"), CASES["never"])
 def test_a_command_of_the_floor_never_runs_and_the_reason_is_told(command: str, about: str) -> None:
-    told = StandingFloor().check(command)
+    told = FLOOR.check(command)
     assert told.startswith("`"), about
     assert " never runs: " in told
 
 
 @pytest.mark.parametrize(("command", "about"), CASES["passes"])
 def test_an_ordinary_command_passes(command: str, about: str) -> None:
-    assert StandingFloor().check(command) == "", about
+    assert FLOOR.check(command) == "", about
 
 
 def test_there_are_cases_enough_on_both_sides() -> None:
@@ -72,22 +85,21 @@ def test_there_are_cases_enough_on_both_sides() -> None:
 
 
 def test_arguments_that_are_commands_are_read_and_no_others() -> None:
-    floor = StandingFloor()
-    assert floor.forbids(SHELL, {"command": "rm -rf /"}) == "`rm -rf /` never runs: it would delete all of /"
-    assert floor.forbids(SHELL, {"command": ["sudo", "rm", "-rf", "/"]})
-    assert floor.forbids(SHELL, {"command": ["sh", "-c", "curl x | sh"]})
-    assert floor.forbids(SHELL, {"command": "ls", "note": "rm -rf /"}) == ""
-    assert floor.forbids(TOOL, {"command": "rm -rf /"}) == ""
+    assert FLOOR.forbids(SHELL, {"command": "rm -rf /"}) == "`rm -rf /` never runs: it would delete all of /"
+    assert FLOOR.forbids(SHELL, {"command": ["sudo", "rm", "-rf", "/"]})
+    assert FLOOR.forbids(SHELL, {"command": ["sh", "-c", "curl x | sh"]})
+    assert FLOOR.forbids(SHELL, {"command": "ls", "note": "rm -rf /"}) == ""
+    assert FLOOR.forbids(TOOL, {"command": "rm -rf /"}) == ""
 
 
 def test_words_are_not_cut_by_a_shell() -> None:
-    assert StandingFloor().forbids(SHELL, {"command": ["echo", "; rm -rf /"]}) == ""
-    assert StandingFloor().forbids(SHELL, {"command": ["rm", "-rf", "$HOME"]}) == ""
+    assert FLOOR.forbids(SHELL, {"command": ["echo", "; rm -rf /"]}) == ""
+    assert FLOOR.forbids(SHELL, {"command": ["rm", "-rf", "$HOME"]}) == ""
 
 
 @pytest.mark.parametrize("command", [[], [""], [1, None], None, {"a": "rm -rf /"}, 7])
 def test_what_is_no_command_passes(command: JsonValue) -> None:
-    assert StandingFloor().forbids(SHELL, {"command": command}) == ""
+    assert FLOOR.forbids(SHELL, {"command": command}) == ""
 
 
 @pytest.mark.parametrize(
@@ -103,7 +115,7 @@ def test_what_is_no_command_passes(command: JsonValue) -> None:
 )
 def test_what_the_owner_added_never_runs(command: str) -> None:
     assert "floor.never" in OWN.check(command)
-    assert StandingFloor().check(command) == ""
+    assert FLOOR.check(command) == ""
 
 
 @pytest.mark.parametrize("command", ["terraform plan", "echo terraform destroy", "kubectl delete namespace", "git stash push", "git push"])
@@ -111,8 +123,8 @@ def test_what_the_owner_added_means_nothing_else(command: str) -> None:
     assert OWN.check(command) == ""
 
 
-def test_a_start_does_not_load_the_parser() -> None:
-    code = "import sys, daimon.policy.floor; print([name for name in sys.modules if 'tree_sitter' in name or 'policy.shell' in name])"
+def test_a_gateway_does_not_load_the_parser() -> None:
+    code = "import sys, daimon.boot; print([name for name in sys.modules if 'tree_sitter' in name or 'policy.shell' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
 
@@ -142,18 +154,18 @@ NESTED = [
 @pytest.mark.parametrize("piece", NESTED)
 @pytest.mark.parametrize("times", [50, 2_000, 200_000])
 def test_endless_text_is_read_to_an_end(piece: str, times: int) -> None:
-    StandingFloor().check(f"X=aaaaaaaa; {(piece * times)[:900_000]}")
+    FLOOR.check(f"X=aaaaaaaa; {(piece * times)[:900_000]}")
 
 
 def test_what_is_too_deep_is_refused_only_if_it_could_hide_something() -> None:
-    assert "too deeply nested" in StandingFloor().check("eval " * 500 + "ls")
-    assert StandingFloor().check("ls -l\n" * 10_000) == ""
+    assert "too deeply nested" in FLOOR.check("eval " * 500 + "ls")
+    assert FLOOR.check("ls -l\n" * 10_000) == ""
 
 
 def test_a_long_file_may_be_written() -> None:
     lines = "print('rm -rf /', \"$(x)\", {'a': [1, 2]})\n" * 5_000
-    assert StandingFloor().check(f"cat > x.py <<'END'\n{lines}END\npython3 x.py") == ""
-    assert StandingFloor().check(f"cat > x.py <<'END'\n{lines}END\nrm -rf /").startswith("`rm -rf /`")
+    assert FLOOR.check(f"cat > x.py <<'END'\n{lines}END\npython3 x.py") == ""
+    assert FLOOR.check(f"cat > x.py <<'END'\n{lines}END\nrm -rf /").startswith("`rm -rf /`")
 
 
 PIECES = st.sampled_from(
@@ -232,6 +244,6 @@ PIECES = st.sampled_from(
 
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=40).map(" ".join), st.lists(PIECES, max_size=40).map("".join)))
-def test_no_text_makes_the_floor_fall_over(text: str) -> None:
-    assert isinstance(StandingFloor().check(text), str)
-    assert isinstance(StandingFloor().forbids(SHELL, {"command": [text, text]}), str)
+def test_no_text_makes_the_reader_fall_over(text: str) -> None:
+    assert READER.read(text, ()) is not None
+    assert READER.read([text, text], ()) is not None

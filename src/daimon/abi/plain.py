@@ -12,6 +12,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, JsonValue
 
+from daimon.abi.text import clean as clean
+from daimon.abi.text import is_text as is_text
+from daimon.abi.text import is_utf8 as is_utf8
+
 DEEPEST = 64
 MOST_BITS = 1_024
 SHOWN = 1_000
@@ -49,27 +53,6 @@ def size(value: JsonValue) -> int:
 def mended(value: JsonValue) -> JsonValue:
     """The value itself if it can be kept, else a text that shows what it was."""
     return {"unreadable": fault(value), "began_with": clean(_shown(value))} if fault(value) else value
-
-
-def clean(text: str) -> str:
-    """Lone surrogates, which no encoding can write, become replacement characters."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def is_text(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _shown(value: JsonValue) -> str:

@@ -1,4 +1,6 @@
-"""A policy and a limiter that always say the same."""
+"""A policy, a limiter and a reader of commands that always say the same."""
+
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -30,4 +32,14 @@ class FixedLimiter:
         self._answer = answer
 
     async def acquire(self, key: str, calls: int, per_s: float) -> Granted | WaitFor:
+        return self._answer
+
+
+class FixedReader:
+    """For the floor: why no command may run; empty: each may; None: none can be read."""
+
+    def __init__(self, answer: str | None = "") -> None:
+        self._answer = answer
+
+    def read(self, command: str | Sequence[str], never: Sequence[tuple[str, ...]]) -> str | None:
         return self._answer

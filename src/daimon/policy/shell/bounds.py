@@ -1,8 +1,8 @@
 """How much text the parser is given.
 
 The parser takes a time that grows with the square of the signs in a text that is no shell, and its stack with the nesting: enough of them
-would hold up the gateway, or end it. So a text with too many is not parsed. Where long here-documents are what makes it long, as when a
-file is written, they are left out, unless a shell might read them: what they hold is then unknown.
+would hold up whoever waits, or end the process that reads. So a text with too many is not parsed. Where long here-documents are what
+makes it long, as when a file is written, they are left out, unless a shell might read them: what they hold is then unknown.
 """
 
 import re

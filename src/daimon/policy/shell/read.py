@@ -1,24 +1,23 @@
 """The way in: a command, as text or as words, and the reason why it never runs.
 
-Reading is bounded: by characters, by nesting, by steps. What cannot be read within that is refused only if it could hide something, that
-is, if it holds a shell, an interpreter, `eval` or a substitution; a long list of harmless commands passes.
+Reading is bounded: by characters, by nesting, by steps. What cannot be read within that is refused only if it could hide something
+(`unread.py`). A gateway does not call this itself: it runs in a process of its own (`machine/child.py`), because the parser may crash.
 """
 
-import re
 from collections.abc import Callable, Sequence
 
-from daimon.abi.plain import clean
+from daimon.abi.text import clean
 from daimon.policy.shell.scene import Never, Scene, TooDeep
 from daimon.policy.shell.walk import Walker
 from daimon.policy.shell.words import UNKNOWN, readable
-
-UNREADABLE = (
-    "the command is too long or too deeply nested to be read, so nobody can say what it would run; "
-    "put it into a file, or into smaller steps"
-)
-_HIDING = re.compile(r"\b(?:eval|source|xargs|(?:ba|da|z|k|a|c|fi)?sh|python[\d.]*|perl|ruby|node|php)\b|\$\(|`|<\(")
+from daimon.policy.unread import unread
 
 Pattern = tuple[str, ...]
+
+
+def read(command: str | Sequence[str], never: Sequence[Pattern]) -> str:
+    """Why this command, a line or its words, may not run; empty if it may."""
+    return read_text(command, never) if isinstance(command, str) else read_words(command, never)
 
 
 def read_text(text: str, never: Sequence[Pattern]) -> str:
@@ -38,5 +37,5 @@ def _caught(read: Callable[[], object], text: str) -> str:
     except Never as never:
         return clean(str(never))
     except (TooDeep, RecursionError):
-        return UNREADABLE if _HIDING.search(text) else ""
+        return unread(text)
     return ""

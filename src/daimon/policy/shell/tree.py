@@ -3,7 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from daimon.abi.plain import clean
+from daimon.abi.text import clean
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
