@@ -98,15 +98,22 @@ class OverlayGround:
 
     def _send(self, what: dict[str, Any]) -> None:
         if not self.is_alive:
-            raise OSError(errno.EPIPE, f"the mount holder of {self._name} has ended")
-        self._control.send(json.dumps(what).encode())
+            raise self._ended()
+        try:
+            self._control.send(json.dumps(what).encode())
+        except ConnectionError:
+            raise self._ended() from None
+
+    def _ended(self) -> OSError:
+        self._control.close()
+        return OSError(errno.EPIPE, f"the mount holder of {self._name} has ended")
 
     async def _answer(self, number: int) -> dict[str, Any]:
         """Whoever gave up waiting left his answer behind."""
         while True:
             said, _ = await self._heard()
             if not said:
-                raise OSError(errno.EPIPE, f"the mount holder of {self._name} has ended")
+                raise self._ended()
             if said.get("id", number) == number:  # without one, they are its last words
                 return said
 
@@ -117,7 +124,10 @@ class OverlayGround:
             await ready.wait()
         finally:
             loop.remove_reader(self._control)
-        data, descriptors, _, _ = socket.recv_fds(self._control, LARGEST, 4)
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, LARGEST, 4)
+        except ConnectionError:
+            return {}, []
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
         return (json.loads(data) if data else {}), list(descriptors)
@@ -125,13 +135,15 @@ class OverlayGround:
 
 async def open_overlay(base: Path, store: Path, name: str, stack: Stack, *, uid: int, pins: tuple[str, ...]) -> OverlayGround:
     """`pins`: what is read-only below the tree, or stays where it is, as in `spec.Tree`. Raises Misconfigured where it cannot be done."""
-    where, whence = str(await asyncio.to_thread(store.resolve)), str(await asyncio.to_thread(base.resolve))
-    opening = {"base": whence, "store": where, "name": name, "uid": uid, "pins": pins}
+    where, whence = await asyncio.to_thread(store.resolve), await asyncio.to_thread(base.resolve)
+    if where.is_relative_to(whence):
+        raise Misconfigured(f"the tree of {base} cannot be made of layers: the layers lie in it, in {store}; keep Daimon's home elsewhere")
+    opening = {"base": str(whence), "store": str(where), "name": name, "uid": uid, "pins": pins}
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     control.setblocking(False)
     last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     try:
-        ground = OverlayGround(name, where, await launched("mount_holder", theirs, last_words), control)
+        ground = OverlayGround(name, str(where), await launched("mount_holder", theirs, last_words), control)
     except BaseException:
         control.close()
         os.close(last_words)
@@ -163,7 +175,7 @@ async def probe(store: Path) -> str:
     except Misconfigured as error:
         return str(error)
     finally:
-        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(_clear, place)
     return ""
 
 
@@ -172,6 +184,12 @@ def _trial(store: Path) -> Path:
     for path in ("base", "live/tree", "live/work"):
         (place / path).mkdir(parents=True)
     return place
+
+
+def _clear(place: Path) -> None:
+    with contextlib.suppress(OSError):
+        (place / "live" / "work" / "work").chmod(0o700)  # overlayfs makes it so that its owner cannot look into it
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def _told(stack: Stack) -> dict[str, Any]:
@@ -183,8 +201,6 @@ def _told(stack: Stack) -> dict[str, Any]:
 
 def _why(base: Path, failure: OSError, last_words: bytes) -> str:
     said = str(failure) or last_words.decode(errors="replace").strip()[-400:] or f"nothing was heard for {START_S:.0f} s"
-    if failure.errno == errno.ELOOP:
-        return f"the tree of {base} cannot be made of layers: the layers lie in it; keep Daimon's home somewhere else ({said})"
     if failure.errno == errno.EINVAL:
         said += "; the layers must lie on a file system that can be written through overlayfs: a container's own is not one, a volume is"
     return f"the tree of {base} cannot be made of layers: {said}. {remedy(failure.errno or 0, said)}"

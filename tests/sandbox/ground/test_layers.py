@@ -1,8 +1,11 @@
 """A tree made of layers: what a box sees in it, where it writes, and what layers cannot bring into it."""
 
+import ctypes
 import os
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from tests.sandbox.boxes import SMALL, needs_bwrap, said, sh
@@ -41,9 +44,26 @@ async def test_what_a_box_writes_is_in_the_live_layer_and_belongs_to_the_owner_o
 async def test_the_gateway_sees_and_writes_the_same_tree_through_the_place(layers: Layers) -> None:
     async with ground_of(layers) as ground, box_on(ground, layers) as box:
         await said(box, "echo x > n")
-        assert os.listdir(place := os.open(ground.name, os.O_RDONLY, dir_fd=ground.place)) == ["a", "n"]
-        os.close(place)
+        with as_user(ground.user):
+            os.close(os.open(f"{ground.name}/g", os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=ground.place))
+        tree = os.open(ground.name, os.O_RDONLY, dir_fd=ground.place)
+        assert sorted(os.listdir(tree)) == ["a", "g", "n"]
+        os.close(tree)
+        assert await said(box, "stat -c %U g; rm g; ls") == "agent\na\nn"
         assert ground.user == (UID if os.getuid() == 0 else None)
+
+
+@contextmanager
+def as_user(user: int | None) -> Iterator[None]:
+    libc = ctypes.CDLL(None)
+    if user is not None:
+        libc.setfsgid(user)
+        libc.setfsuid(user)
+    try:
+        yield
+    finally:
+        libc.setfsuid(os.getuid())
+        libc.setfsgid(os.getgid())
 
 
 async def test_what_the_owner_changes_underneath_is_seen_and_breaks_nothing(own: Layers) -> None:
