@@ -16,19 +16,19 @@ import json
 import os
 import signal
 import socket
-import sys
 import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from daimon.abi.box import Command, End, Ran, Role
 from daimon.abi.errors import Lost, Misconfigured, ToolFailed
 from daimon.sandbox import holder, seccomp
 from daimon.sandbox.grants import Grants
+from daimon.sandbox.launch import launched
 from daimon.sandbox.output import Sink, Stream, nowhere
+from daimon.sandbox.overlay import OverlayGround
 from daimon.sandbox.pins import Pins
 from daimon.sandbox.plan import Wanted, spec_of
 from daimon.sandbox.refusal import explained
@@ -39,8 +39,6 @@ LARGEST = 65_536
 MOST_NOISE = 256
 OVER: tuple[End, ...] = ("memory", "disk", "processes")
 """After these nothing runs any more in the box."""
-SOURCES = str(Path(__file__).resolve().parent.parent.parent)
-HOLD = f"import sys; sys.path.insert(0, {SOURCES!r}); from daimon.sandbox.holder import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,12 @@ class _Waiting:
 class RunningBox:
     """Made by `start`."""
 
-    def __init__(self, spec: Spec, role: Role, process: asyncio.subprocess.Process, control: socket.socket, line: socket.socket) -> None:
-        self._spec, self._role, self._process, self._control, self._line = spec, role, process, control, line
+    def __init__(
+        self, spec: Spec, grants: Grants, process: asyncio.subprocess.Process, control: socket.socket, line: socket.socket
+    ) -> None:
+        self._spec, self._grants, self._process, self._control, self._line = spec, grants, process, control, line
         self._ids = itertools.count(1)
         self._waiting: dict[int, _Waiting] = {}
-        self._grants = Grants(role, spec)
         self._asked: deque[asyncio.Future[bool]] = deque()
         """Who wants to know whether memory ran out; the holder answers in this order."""
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -152,7 +151,7 @@ class RunningBox:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        if self._spec.tree.is_writable:  # what ran on after its command may have left something; the next box would take it for the owner's
+        if self._has_sweep:  # what ran on after its command may have left something; the next box would take it for the owner's
             await asyncio.to_thread(self._pins.sweep, is_last=True)
 
     def _sweep_after_failure(self, kind: type[BaseException] | None, *_: object) -> bool:
@@ -162,15 +161,20 @@ class RunningBox:
         return False
 
     def _swept(self) -> tuple[str, ...]:
-        return self._pins.sweep() if self._spec.tree.is_writable else ()
+        return self._pins.sweep() if self._has_sweep else ()
+
+    @property
+    def _has_sweep(self) -> bool:
+        """What is written on a ground is not in the owner's directory; whoever applies it there looks then."""
+        return self._spec.tree.is_writable and not self._spec.tree.ground
 
     # -- the start -----------------------------------------------------------------------------------------------------
 
-    async def _rise(self, program: bytes, inside: socket.socket) -> None:
+    async def _rise(self, program: bytes, inside: socket.socket, ground: OverlayGround | None) -> None:
         leash, inner_leash = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         descriptors = [_memory(self._spec.to_json()), _memory(program), inside.fileno(), leash.fileno(), inner_leash.fileno()]
         try:
-            socket.send_fds(self._control, [b"box"], descriptors)
+            socket.send_fds(self._control, [b"box"], [*descriptors, *(ground.namespaces if ground else ())])
         finally:
             for descriptor in descriptors[:2]:
                 os.close(descriptor)
@@ -343,10 +347,14 @@ class RunningBox:
 
 async def start(wanted: Wanted) -> RunningBox:
     """Raises Misconfigured where no box can be made, with the remedy."""
-    return await started(await asyncio.to_thread(spec_of, wanted), wanted.role)  # it looks through the workspace
+    spec = await asyncio.to_thread(spec_of, wanted)  # it looks through the workspace
+    if wanted.ground is None:
+        return await started(spec, wanted.role)
+    async with wanted.ground.still:  # what changes before the box is complete would not reach it
+        return await started(spec, wanted.role, wanted.ground)
 
 
-async def started(spec: Spec, role: Role) -> RunningBox:
+async def started(spec: Spec, role: Role, ground: OverlayGround | None = None) -> RunningBox:
     """As `start`, from a spec."""
     program = seccomp.program(role.profile)
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -355,7 +363,7 @@ async def started(spec: Spec, role: Role) -> RunningBox:
         each.setblocking(False)
     last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     try:
-        box = RunningBox(spec, role, await _holder(theirs, last_words), control, line)
+        box = RunningBox(spec, Grants(role, spec, ground), await launched("holder", theirs, last_words), control, line)
     except BaseException:
         for each in (control, line, inside):
             each.close()
@@ -365,7 +373,7 @@ async def started(spec: Spec, role: Role) -> RunningBox:
         theirs.close()
     try:
         async with asyncio.timeout(START_S):
-            await box._rise(program, inside)
+            await box._rise(program, inside, ground)
     except (TimeoutError, Lost, Misconfigured) as failure:
         await box.close()
         raise Misconfigured(_why(failure, last_words)) from None
@@ -375,20 +383,6 @@ async def started(spec: Spec, role: Role) -> RunningBox:
     finally:
         os.close(last_words)
     return box
-
-
-async def _holder(control: socket.socket, last_words: int) -> asyncio.subprocess.Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-c", HOLD, str(control.fileno())),
-            pass_fds=[control.fileno()],
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=last_words,
-            env={},
-        )
-    except OSError as error:
-        raise Misconfigured(explained(error.errno or 0, f"its holder cannot be started: {error.strerror}")) from None
 
 
 def _why(failure: Exception, last_words: int) -> str:

@@ -5,10 +5,13 @@ always be read below its parent directory, which stays the same mount. What does
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from glob import glob
 
 from daimon.abi.box import Role
-from daimon.sandbox import landlock
+from daimon.sandbox import landlock, mounts
+from daimon.sandbox.ground import Ground
 from daimon.sandbox.spec import HOME, LIBRARY, WORKSPACES, Spec
 
 ALWAYS_RUN = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/usr/lib/git-core", "/usr/libexec/git-core")
@@ -22,16 +25,25 @@ RUN = landlock.READ | landlock.EXECUTE
 class Grants:
     """What a role may do in one box."""
 
-    def __init__(self, role: Role, spec: Spec) -> None:
-        self._role, self._spec = role, spec
+    def __init__(self, role: Role, spec: Spec, ground: Ground | None = None) -> None:
+        self._role, self._spec, self._ground = role, spec, ground
         self._base = RUN if "*" in role.commands else landlock.READ
         self._fixed = self._outside()
 
     def rules(self) -> list[Rule]:
         role = self._role
-        rules = [(path, self._base) for path in _inside(role.read, self._spec)]
-        rules += [(path, self._base | landlock.WRITE) for path in _inside(role.write, self._spec)]
-        return [*self._fixed, *rules, *((path, RUN) for path in _inside(role.execute, self._spec))]
+        rules = [(path, self._base) for path in self._inside(role.read)]
+        rules += [(path, self._base | landlock.WRITE) for path in self._inside(role.write)]
+        return [*self._fixed, *rules, *((path, RUN) for path in self._inside(role.execute))]
+
+    def _inside(self, patterns: tuple[str, ...]) -> list[str]:
+        """Where the patterns lead below the workspace, as paths of the box."""
+        relative = [pattern for pattern in patterns if not os.path.isabs(os.path.expanduser(pattern))]
+        if any(pattern in (".", "*", "**") for pattern in relative):
+            return [WORKSPACES]
+        tree = self._spec.tree
+        found = _on_host(relative, tree.source) if self._ground is None else _on_ground(relative, self._ground)
+        return [f"{WORKSPACES}/{tree.name}{path}" for path in found]
 
     def _outside(self) -> list[Rule]:
         rules = [("/", landlock.READ_DIR), *((path, self._base) for path in READ)]
@@ -48,19 +60,34 @@ def _is_read(path: str) -> bool:
     return any(path == top or path.startswith(f"{top}/") for top in READ)
 
 
-def _inside(patterns: tuple[str, ...], spec: Spec) -> list[str]:
-    """Where the patterns lead below the workspace, as paths of the box."""
-    top, found = spec.tree.source, []
+def _on_host(patterns: list[str], top: str) -> Iterator[str]:
     for pattern in patterns:
-        if os.path.isabs(os.path.expanduser(pattern)):
-            continue
-        if pattern in (".", "*", "**"):
-            return [WORKSPACES]
         for path in glob(os.path.join(_glob_safe(top), pattern), include_hidden=True):
             real = os.path.realpath(path)
             if real == top or real.startswith(f"{top}/"):
-                found.append(f"{WORKSPACES}/{spec.tree.name}{real.removeprefix(top)}")
-    return found
+                yield real.removeprefix(top)
+
+
+def _on_ground(patterns: list[str], ground: Ground) -> Iterator[str]:
+    """The tree is in no namespace of ours, so the kernel is asked where a path leads: over links, as long as they stay below."""
+    if not patterns:
+        return
+    tree = os.open(ground.name, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=ground.place)
+    try:
+        top = _real(tree)
+        for pattern in patterns:
+            for path in glob(pattern, root_dir=f"/proc/self/fd/{tree}", include_hidden=True):
+                with suppress(OSError):
+                    place = mounts.open_below(tree, path, may_follow=True)
+                    real = _real(place)
+                    os.close(place)
+                    yield real.removeprefix(top)
+    finally:
+        os.close(tree)
+
+
+def _real(descriptor: int) -> str:
+    return os.readlink(f"/proc/self/fd/{descriptor}")
 
 
 def _glob_safe(path: str) -> str:

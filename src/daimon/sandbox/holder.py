@@ -41,16 +41,28 @@ def main() -> None:
         _, descriptors, _, _ = socket.recv_fds(control, 64, 8)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)  # what comes over a socket is inherited otherwise
-        spec_file, program, line, leash, inner_leash = descriptors
+        spec_file, program, line, leash, inner_leash, *ground = descriptors
         spec = Spec.from_json(_read_all(spec_file))
         with contextlib.ExitStack() as ending:
+            _enter(ground)
+            disk = os.open(f"{spec.tree.ground}/{stage.STORE}", os.O_PATH | os.O_CLOEXEC) if ground else None
             box = _make(spec, program, (line, inner_leash), ending)
             for descriptor in (line, inner_leash, program):
                 os.close(descriptor)
             _release(box, control, spec)
-            Holding(box, control, socket.socket(fileno=leash), spec).serve()
+            Holding(box, control, socket.socket(fileno=leash), spec, disk).serve()
     except (OSError, KeyError, ValueError, TypeError) as error:
         _tell(control, error=getattr(error, "errno", None) or 0, text=str(error))
+
+
+def _enter(ground: list[int]) -> None:
+    """Namespaces of one's own, or copies of those in which the tree was put together from layers."""
+    if not ground:
+        namespaces.enter_own()
+        return
+    namespaces.join(ground)
+    for descriptor in ground:
+        os.close(descriptor)
 
 
 class _Made:
@@ -63,8 +75,7 @@ class _Made:
 def _make(spec: Spec, program: int, inside: tuple[int, int], ending: contextlib.ExitStack) -> _Made:
     is_root = os.getuid() == 0
     ids = (spec.uid, spec.uid) if is_root else (os.getuid(), os.getgid())
-    namespaces.enter_own()
-    users = namespaces.mapping(spec.tree.owner, spec.uid) if is_root else None
+    users = namespaces.mapping(spec.tree.owner, spec.uid) if is_root and not spec.tree.ground else None
     stage.Stage(spec, users, ids).build()
     group, why_none = _group(spec, ending)
     info_read, info_write = os.pipe()
@@ -124,7 +135,7 @@ def _arguments(spec: Spec, program: int, info: int, gate: int) -> list[str]:
     words += ["--new-session", "--die-with-parent", "--as-pid-1", "--clearenv"]
     words += ["--bind", stage.ROOT, "/", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
     words += ["--size", str(spec.scratch["/tmp"]), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"]  # noqa: S108
-    words += ["--chdir", f"{WORKSPACES}/{spec.tree.name}"]
+    words += ["--chdir", WORKSPACES if spec.tree.ground else f"{WORKSPACES}/{spec.tree.name}"]  # whoever stands in a layer holds it
     for name, value in spec.environment.items():
         words += ["--setenv", name, value]
     return [*words, "--seccomp", str(program), "--info-fd", str(info), "--block-fd", str(gate)]
@@ -146,8 +157,9 @@ def _release(box: _Made, control: socket.socket, spec: Spec) -> None:
 class Holding:
     """The life of a box after its start."""
 
-    def __init__(self, box: _Made, control: socket.socket, leash: socket.socket, spec: Spec) -> None:
-        self._box, self._control, self._leash, self._spec = box, control, leash, spec
+    def __init__(self, box: _Made, control: socket.socket, leash: socket.socket, spec: Spec, disk: int | None) -> None:
+        """`disk`: a directory where what the box writes ends up; None: in the tree itself."""
+        self._box, self._control, self._leash, self._spec, self._disk = box, control, leash, spec, disk
         self._ended = os.pidfd_open(box.bwrap)
         self._ooms = 0
 
@@ -186,7 +198,7 @@ class Holding:
     def _watch(self) -> Watch:
         """When the first command begins: before, the box may not be complete."""
         tree = f"{stage.ROOT}{WORKSPACES}/{self._spec.tree.name}"
-        return Watch(self._box.inner, tree, SCRATCH, self._spec.bounds)
+        return Watch(self._box.inner, (tree, self._disk), SCRATCH, self._spec.bounds)
 
     def _look(self, watch: Watch | None) -> None:
         if watch is None:

@@ -6,6 +6,7 @@ its own, before anything of Daimon is loaded. The numbers of these calls are the
 
 import ctypes
 import os
+from collections.abc import Iterable
 
 OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, OPENAT2, MOUNT_SETATTR = 428, 429, 430, 431, 432, 437, 442
 READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, IDMAP = 0x1, 0x2, 0x4, 0x8, 0x100000
@@ -15,8 +16,9 @@ NEW_NAMESPACE, NEW_USERS = 0x20000, 0x10000000
 _CLONE, _CLOEXEC, _EMPTY_PATH, _RECURSIVE = 0x1, 0o2000000, 0x1000, 0x8000
 _FROM_EMPTY, _TO_EMPTY, _HERE = 0x4, 0x40, -100
 _BENEATH, _NO_SYMLINKS = 0x08, 0x04
-_REC, _PRIVATE, _SHARED = 0x4000, 1 << 18, 1 << 20
-_SET_STRING, _CREATE = 1, 6
+_REC, _PRIVATE, _SLAVE, _SHARED = 0x4000, 1 << 18, 1 << 19, 1 << 20
+_DETACH, _NO_FOLLOW = 2, 8
+_SET_FLAG, _SET_STRING, _CREATE = 0, 1, 6
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -34,9 +36,11 @@ def clone_of(place: int) -> int:
     return _call("", OPEN_TREE, place, b"", _CLONE | _CLOEXEC | _RECURSIVE | _EMPTY_PATH)
 
 
-def open_below(top: int, path: str) -> int:
-    """What is there below a directory, wherever somebody moves it meanwhile. Raises OSError for a way that leads over a symbolic link."""
-    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS)
+def open_below(top: int, path: str, *, may_follow: bool = False) -> int:
+    """What is there below a directory, wherever somebody moves it meanwhile. Raises OSError for a way that leads over a symbolic link, or
+    with `may_follow` over one that leads out."""
+    flags, resolve = (0, _BENEATH) if may_follow else (os.O_NOFOLLOW, _BENEATH | _NO_SYMLINKS)
+    how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | flags, 0, resolve)
     return _call(path, OPENAT2, top, path.encode(), ctypes.byref(how), ctypes.sizeof(how))
 
 
@@ -48,14 +52,26 @@ def change(tree: int, attributes: int, users: int = 0) -> None:
 
 def tmpfs(attributes: int, **options: str) -> int:
     """A detached file system in memory."""
-    fs = _call("tmpfs", FSOPEN, b"tmpfs", 1)
+    return made("tmpfs", attributes, list(options.items()))
+
+
+def made(kind: str, attributes: int, options: Iterable[tuple[str, str | None]]) -> int:
+    """A detached file system, by its options in this order; one without a value is a flag."""
+    fs = _call(kind, FSOPEN, kind.encode(), 1)
     try:
-        for key, value in options.items():
-            _call(f"tmpfs {key}={value}", FSCONFIG, fs, _SET_STRING, key.encode(), value.encode(), 0)
-        _call("tmpfs", FSCONFIG, fs, _CREATE, None, None, 0)
-        return _call("tmpfs", FSMOUNT, fs, 1, attributes)
+        for key, value in options:
+            how, word = (_SET_FLAG, None) if value is None else (_SET_STRING, os.fsencode(value))
+            _call(f"{kind} {key}={value}", FSCONFIG, fs, how, key.encode(), word, 0)
+        _call(kind, FSCONFIG, fs, _CREATE, None, None, 0)
+        return _call(kind, FSMOUNT, fs, 1, attributes)
     finally:
         os.close(fs)
+
+
+def made_at(kind: str, path: str, options: str) -> None:
+    """The same by the old call, which takes all options as one text of less than a page."""
+    if _libc.mount(kind.encode(), path.encode(), kind.encode(), HARMLESS, os.fsencode(options)):
+        raise _failure(f"{kind} at {path}")
 
 
 def attach(tree: int, path: str) -> None:
@@ -72,6 +88,24 @@ def attach_at(tree: int, place: int) -> None:
         _call("", MOVE_MOUNT, tree, b"", place, b"", _FROM_EMPTY | _TO_EMPTY)
     finally:
         os.close(tree)
+
+
+def move(path: str, to: str) -> None:
+    """What is mounted at a path, with all below it, at once."""
+    _call(path, MOVE_MOUNT, _HERE, path.encode(), _HERE, to.encode(), 0)
+
+
+def remove(path: str, *, at_once: bool = False) -> None:
+    """Unmounts, here and wherever it appeared. Raises EBUSY if somebody uses it. `at_once`: it goes from the tree now, and when its last
+    user lets go of it for good."""
+    if _libc.umount2(path.encode(), _NO_FOLLOW | (_DETACH if at_once else 0)):
+        raise _failure(path)
+
+
+def receive(tree: int) -> None:
+    """What is mounted where this tree was cloned from appears in it too; nothing goes the other way."""
+    wanted = _Attributes(0, 0, _SLAVE, 0)
+    _call("", MOUNT_SETATTR, tree, b"", _EMPTY_PATH | _RECURSIVE, ctypes.byref(wanted), ctypes.sizeof(wanted))
 
 
 def keep_to_oneself() -> None:

@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import os
 import socket
+from collections.abc import Iterable
 
 from daimon.sandbox import mounts
 from daimon.sandbox.spec import PROXY_PORT
@@ -28,8 +29,16 @@ def enter_own() -> None:
     mounts.keep_to_oneself()
 
 
-def mapping(owner: tuple[int, int], becomes: int) -> int:
-    """A user namespace that says: what belongs to the owner is the box user's. Nobody lives in it."""
+def join(users_and_mounts: Iterable[int]) -> None:
+    """Enters namespaces of another process, in this order, and a copy of its mounts; what it shares goes on arriving there."""
+    for namespace in users_and_mounts:
+        _join(namespace, 0)
+    mounts.unshare(mounts.NEW_NAMESPACE)
+
+
+def mapping(owner: tuple[int, int], becomes: int, *, with_root: bool = False) -> int:
+    """A user namespace that says: what belongs to the owner is the box user's. `with_root`: what is root's stays so, and all else is
+    nobody's. No process lives in it."""
     ready_read, ready_write = os.pipe()
     done_read, done_write = os.pipe()
     child = os.fork()
@@ -46,8 +55,9 @@ def mapping(owner: tuple[int, int], becomes: int) -> int:
     try:
         if not os.read(ready_read, 1):
             raise OSError(1, "no user namespace can be made", "idmap")
-        _write(f"/proc/{child}/uid_map", f"{owner[0]} {becomes} 1")
-        _write(f"/proc/{child}/gid_map", f"{owner[1]} {becomes} 1")
+        for name, number in zip(("uid_map", "gid_map"), owner, strict=True):
+            root = "\n0 0 1" if with_root and number else ""
+            _write(f"/proc/{child}/{name}", f"{number} {becomes} 1{root}")
         return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.close(done_write)
@@ -86,7 +96,7 @@ def listen_inside(pid: int) -> socket.socket:
 def _join(namespace: int, kind: int) -> None:
     if _libc.setns(namespace, kind):
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "joining a namespace of the box")
+        raise OSError(number, os.strerror(number), "joining a namespace")
 
 
 def _write(path: str, text: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from daimon.abi.box import Limits, Role
 from daimon.abi.errors import Misconfigured
+from daimon.sandbox.overlay import OverlayGround
 from daimon.sandbox.pins import pins_of
 from daimon.sandbox.spec import HOME, INNER_ID, LIBRARY, PROXY_PORT, WORKSPACES, Bind, Bounds, Spec, Tree
 
@@ -44,10 +45,12 @@ class Wanted:
     authorities: str = ""
     """Certificates that programs in the box trust: the system's and, where the proxy must look into TLS, its own."""
     uid: int = UID
+    ground: OverlayGround | None = None
+    """What the tree is made of; None: the workspace itself, as it is."""
 
 
 def spec_of(wanted: Wanted) -> Spec:
-    role, workspace = wanted.role, workspace_of(wanted.workspace)
+    role, workspace, ground = wanted.role, workspace_of(wanted.workspace), wanted.ground
     found = workspace.stat()
     binds, links = _system()
     binds += [Bind(str(path), str(path)) for path in outside(role)]
@@ -58,10 +61,11 @@ def spec_of(wanted: Wanted) -> Spec:
         files={**_etc_files(), **_library(), **({AUTHORITIES: wanted.authorities} if wanted.authorities else {})},
         tree=Tree(
             source=str(workspace),
-            name=name_of(workspace),
+            name=ground.name if ground else name_of(workspace),
             is_writable=bool(role.write),
             owner=(found.st_uid, found.st_gid),
-            pins=pins_of(str(workspace)) if role.write else (),
+            pins=pins_of(str(workspace)) if role.write and not ground else (),  # a ground has them already
+            ground=ground.where if ground else "",
         ),
         bounds=bounds_of(role.limits),
         supervisor=(_python(), "-I", "-S", "-c", START),

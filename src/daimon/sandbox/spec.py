@@ -31,6 +31,8 @@ class Tree:
     """User and group that its files belong to: in a box started by root these are the box's own."""
     pins: tuple[str, ...] = ()
     """Below it, in this order, what is read-only although the rest is not. One that ends in a slash only stays where it is."""
+    ground: str = ""
+    """Where the mount holder put it, in its own namespace; empty: there is none, and the tree is the source itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@
     ROOT/workspace        a file system of its own and *shared*: what is mounted below it later appears in the running box
     ROOT/workspace/NAME   the owner's tree; with root, mapped so that its owner's files are the box user's
 
+Where a mount holder put the tree together from layers, ROOT/workspace is its file system instead: what it mounts there appears in the box,
+and nothing of the box there.
+
 All sources are opened before the stage covers /tmp, and every mount carries nosuid and nodev by itself: what is below a mapped mount
 belongs to root on the host. Standard library only.
 """
@@ -17,6 +20,8 @@ PLACE = "/tmp"  # noqa: S108 - covered by the stage, in a namespace where nobody
 ROOT = f"{PLACE}/root"
 MOUNT_POINTS = ("/proc", "/dev", "/tmp")  # noqa: S108
 INODES = 262_144
+WRITING, READING, STORE = "workspace", "reading", "store"
+"""Names in the mount holder's own directory: where the tree appears, where it does for those who may not change it, and the layers."""
 
 
 class Stage:
@@ -50,11 +55,16 @@ class Stage:
         return descriptor
 
     def _workspace(self, tree: Tree) -> int:
+        if tree.ground:
+            return _received(tree)
         return self._opened(tree.source, 0 if tree.is_writable else mounts.READ_ONLY, self._users)
 
     def _attach_workspace(self, descriptor: int) -> None:
         tree = self._spec.tree
         parent = ROOT + WORKSPACES
+        if tree.ground:
+            mounts.attach(descriptor, parent)
+            return
         mounts.attach(mounts.tmpfs(mounts.HARMLESS, size="64k", mode="0755"), parent)
         mounts.share(parent)
         place = f"{parent}/{tree.name}"
@@ -62,7 +72,7 @@ class Stage:
         mounts.attach(descriptor, place)
         top = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         for pin in tree.pins:
-            _pin(top, pin)
+            put_pin(top, pin)
         os.close(top)
         mounts.seal(parent)  # where no root started the box, it belongs to whoever is inside
 
@@ -80,17 +90,28 @@ class Stage:
         mounts.attach(descriptor, place)
 
 
-def _pin(top: int, pin: str) -> None:
+def _received(tree: Tree) -> int:
+    """The mount holder's file system with the tree in it. All else of its is gone from this namespace: a copy of the tree that nobody
+    sees would hold a layer for ever."""
+    place = mounts.clone(f"{tree.ground}/{WRITING if tree.is_writable else READING}")
+    mounts.receive(place)
+    mounts.keep_to_oneself()  # before: or what is unmounted next would go in all boxes
+    mounts.remove(tree.ground, at_once=True)
+    return place
+
+
+def put_pin(top: int, pin: str) -> bool:
     """A mount point cannot be renamed or removed: not even to put something else in its place. Another box may be at work in this tree."""
     try:
         place = mounts.open_below(top, pin.rstrip("/"))
     except OSError:
-        return  # not there, or not to be had without following a link: the sweep after each command looks at those
+        return False  # not there, or not to be had without following a link: whoever takes files out of the box looks at those
     try:
         tree = mounts.clone_of(place)
         may_change = pin.endswith("/") and _is_directory(place)
         mounts.change(tree, mounts.HARMLESS | (0 if may_change else mounts.READ_ONLY))
         mounts.attach_at(tree, place)
+        return True
     finally:
         os.close(place)
 

@@ -25,6 +25,7 @@ from daimon.sandbox import landlock
 NOT_FOUND, NOT_STARTED = 127, 126
 MOST_LEFT = 20
 _SET_DUMPABLE = 4
+_IN_TREES = "/workspace/"
 _OUR_MARK = "DAIMON_COMMAND"
 Running = dict[int, int]
 """Commands that run: process, number."""
@@ -187,7 +188,8 @@ def _forked(failed_read: int) -> int:
 class Domains:
     """The ruleset of the last command, which serves the next one too, as long as its paths lead where they led.
 
-    Whether they do is seen by what they are, device and inode; those are kept open, so that no other can get their numbers.
+    Whether they do is seen by what they are, device and inode; those are kept open, so that no other can get their numbers. Where one lies
+    in a tree of the workspace, it serves once: to keep that open would keep the layers that it is made of from being exchanged.
     """
 
     def __init__(self, abi: int) -> None:
@@ -202,8 +204,9 @@ class Domains:
         if not self._abi or (self._ruleset >= 0 and rules == self._rules and [_identity(path) for path, _ in rules] == self._seen):
             return self._ruleset
         self._forget()
-        self._places = [place for path, _ in rules if (place := _opened(path)) >= 0]
-        self._rules, self._seen = rules, [_identity(path) for path, _ in rules]
+        kept = [] if any(path.startswith(_IN_TREES) for path, _ in rules) else rules
+        self._places = [place for path, _ in kept if (place := _opened(path)) >= 0]
+        self._rules, self._seen = kept, [_identity(path) for path, _ in kept]
         self._ruleset, _ = landlock.make([(path, access) for path, access in rules], self._abi)
         return self._ruleset
 

@@ -60,11 +60,13 @@ class _Sparing:
 
 
 class Watch:
-    def __init__(self, pid: int, tree: str, scratch: tuple[str, ...], bounds: Bounds) -> None:
+    def __init__(self, pid: int, tree: tuple[str, int | None], scratch: tuple[str, ...], bounds: Bounds) -> None:
+        """`tree`: its path, and a directory of the file system that it takes room on, if that is another than its own."""
         root = f"/proc/{pid}/root"
         self._processes = os.open(f"{root}/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._scratch = [os.open(root + path, os.O_PATH | os.O_CLOEXEC) for path in scratch]
-        self._top = os.open(tree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._path, self._disk = tree
+        """Opened anew at each count: the tree may be exchanged for another, and whoever has the old one open holds it."""
         self._bounds = bounds
         self._start = time.time()
         self._free, self._files = self._room()
@@ -140,17 +142,24 @@ class Watch:
         return max(self._free - free, (self._files - files) * BYTES_A_FILE)
 
     def _room(self) -> tuple[int, int]:
-        found = os.fstatvfs(self._top)
+        found = os.statvfs(self._path if self._disk is None else self._disk)
         return found.f_bavail * found.f_frsize, found.f_favail
 
     def _counted(self) -> int:
         """What was written below the tree since the start. All of what is gone, if somebody built deeper than can be counted."""
+        top = os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return self._counted_below(top)
+        finally:
+            os.close(top)
+
+    def _counted_below(self, top: int) -> int:
         total = 0
         pending = ["."]
         while pending:
             where = pending.pop()
             try:
-                entries = self._entries(where)
+                entries = _entries(top, where)
             except OSError as error:
                 if error.errno == errno.ENAMETOOLONG:
                     return self._taken()
@@ -162,32 +171,15 @@ class Watch:
                     total += max(found.st_blocks * 512, BYTES_A_FILE)
         return total
 
-    def _entries(self, where: str) -> list[tuple[str, os.stat_result]]:
-        """Of a directory, to which no link leads: a box could lead the one who counts over the whole machine."""
-        place = mounts.open_below(self._top, where)
-        try:
-            directory = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        finally:
-            os.close(place)
-        found = []
-        try:
-            with os.scandir(directory) as entries:
-                for entry in entries:
-                    with suppress(OSError):
-                        found.append((entry.name, entry.stat(follow_symlinks=False)))
-        finally:
-            os.close(directory)
-        return found
-
     def _held(self, processes: list[str]) -> int:
         """What has no name any more and takes room all the same, because somebody has it open."""
-        device, sizes = os.stat(self._top).st_dev, {}
+        devices, sizes = {os.stat(place).st_dev for place in (self._path, self._disk) if place is not None}, {}
         for pid in processes:
             with suppress(OSError):
                 for name in self._opened_by(pid):
                     with suppress(OSError):
                         found = os.stat(f"{pid}/fd/{name}", dir_fd=self._processes)
-                        if found.st_dev == device and found.st_nlink == 0:
+                        if found.st_dev in devices and found.st_nlink == 0:
                             sizes[found.st_ino] = found.st_blocks * 512
         return sum(sizes.values())
 
@@ -202,3 +194,21 @@ class Watch:
 def _used(place: int) -> int:
     found = os.fstatvfs(place)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def _entries(top: int, where: str) -> list[tuple[str, os.stat_result]]:
+    """Of a directory, to which no link leads: a box could lead the one who counts over the whole machine."""
+    place = mounts.open_below(top, where)
+    try:
+        directory = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    finally:
+        os.close(place)
+    found = []
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+    finally:
+        os.close(directory)
+    return found
