@@ -37,7 +37,7 @@ def clone_of(place: int) -> int:
 def open_below(top: int, path: str) -> int:
     """What is there below a directory, wherever somebody moves it meanwhile. Raises OSError for a way that leads over a symbolic link."""
     how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, 0, _BENEATH | _NO_SYMLINKS)
-    return _call(path, OPENAT2, top, path.encode(), ctypes.byref(how), ctypes.sizeof(how))
+    return _call(path, OPENAT2, top, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
 
 
 def change(tree: int, attributes: int, users: int = 0) -> None:
