@@ -41,7 +41,7 @@ def open_below(top: int, path: str, *, may_follow: bool = False) -> int:
     with `may_follow` over one that leads out."""
     flags, resolve = (0, _BENEATH) if may_follow else (os.O_NOFOLLOW, _BENEATH | _NO_SYMLINKS)
     how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | flags, 0, resolve)
-    return _call(path, OPENAT2, top, path.encode(), ctypes.byref(how), ctypes.sizeof(how))
+    return _call(path, OPENAT2, top, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
 
 
 def change(tree: int, attributes: int, users: int = 0) -> None:

@@ -1,0 +1,73 @@
+"""What nothing refers to any more: strays of a crash, layers of what was thinned out or discarded.
+
+Rows go first, then directories: a crash between leaves directories that the index does not know, and those go at the next start.
+"""
+
+import re
+from pathlib import Path
+
+from daimon.sandbox.workspace import layer
+from daimon.sandbox.workspace.house import House
+
+_OURS = re.compile(r"[fl][0-9]+")
+
+
+def strays(house: House) -> None:
+    """At the start, when nothing is open: directories that the index does not know."""
+    families = {family.id for family in house.index.families()}
+    for family in _ours(house.root):
+        if family.name not in families:
+            layer.remove(str(family))
+            continue
+        known = house.index.layers(family.name)
+        for found in _ours(family):
+            if found.name not in known:
+                layer.remove(str(found))
+
+
+def _ours(place: Path) -> list[Path]:
+    return [path for path in place.iterdir() if _OURS.fullmatch(path.name)]
+
+
+def collect(house: House, family: str) -> None:
+    """Layers of a family that nothing needs."""
+    needed = _needed(house, family)
+    rows = house.index.layers(family)
+    gone = [row for row in rows.values() if row.name not in needed and not (row.replaces and set(row.replaces) <= needed)]
+    with house.index.transaction():
+        for row in gone:
+            house.index.drop("layers", "name", row.name)
+        for _, name in house.index.generations(family):
+            if name not in needed:
+                house.index.drop("generations", "layer", name)
+    for row in gone:
+        house.shelf(family).remove(row.name)
+
+
+def _needed(house: House, family: str) -> set[str]:
+    rooms = house.index.rooms(family)
+    points = [point for room in rooms for point in house.index.points(room.id)]
+    changes = [change for room in rooms for change in house.index.changes(room.id)]
+    oldest = min((point.generation for point in points), default=0)
+    reverses = {name for number, name in house.index.generations(family) if number > oldest}
+    live = {room.live for room in rooms}
+    undoable = {change.layer for change in changes if change.layer and not change.undone}
+    return {name for point in points for name in point.stack} | live | reverses | undoable
+
+
+def discard(house: House, id: str) -> None:
+    room = house.room(id)
+    is_last = len(house.index.rooms(room.family)) == 1
+    with house.index.transaction():
+        house.index.drop("workspaces", "id", id)
+        house.index.drop("checkpoints", "workspace", id)
+        house.index.drop("changes", "workspace", id)
+        if is_last:
+            house.index.drop("families", "id", room.family)
+            house.index.drop("generations", "family", room.family)
+            house.index.drop("layers", "family", room.family)
+    if is_last:
+        house.forget(room.family)
+        layer.remove(str(house.root / room.family))
+    else:
+        collect(house, room.family)

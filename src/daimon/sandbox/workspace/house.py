@@ -1,0 +1,245 @@
+"""What all operations stand on: the index, the layers, the open grounds; and the one way in which a workspace moves to another checkpoint.
+
+To move is: make a new, empty live layer; put it with the layers of the goal in place, if the workspace is open; commit, in one transaction,
+everything that makes it count. What was live before is frozen as a checkpoint in the same transaction, or, if it is empty, dropped. A crash
+before the commit leaves the old state and a stray directory. Whoever calls holds the lock of the family, so nothing else moves meanwhile.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from daimon.abi.errors import NotFound, ToolFailed
+from daimon.abi.ports import Clock
+from daimon.sandbox.ground import Ground, Stack
+from daimon.sandbox.workspace import squash
+from daimon.sandbox.workspace.index import Index
+from daimon.sandbox.workspace.rows import Change, Layer, Plan, Point, Room, What
+from daimon.sandbox.workspace.shelf import Shelf
+from daimon.sandbox.workspace.stack import Sheet, View
+
+MOST_LAYERS = 400
+"""The kernel takes 500."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What counts from one moment on."""
+
+    frozen: Point | None = None
+    """The checkpoint that what was live becomes."""
+    points: tuple[Point, ...] = ()
+    changes: tuple[Change, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    also: Callable[[], None] = field(default=lambda: None)
+
+
+@dataclass(slots=True)
+class Open:
+    """A workspace that somebody works in."""
+
+    ground: Ground
+    gather: Callable[[], Awaitable[None]] | None = None
+    """Brings what was done into the live layer, where the ground does not do so by itself."""
+
+
+class House:
+    def __init__(self, root: Path, index: Index, clock: Clock) -> None:
+        self.root = root
+        self.index = index
+        self.clock = clock
+        self.open: dict[str, Open] = {}
+        self._shelves: dict[str, Shelf] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # looking
+
+    def shelf(self, family: str) -> Shelf:
+        if family not in self._shelves:
+            self._shelves[family] = Shelf(str(self.root / family), self.index.family(family).base)
+        return self._shelves[family]
+
+    def forget(self, family: str) -> None:
+        self._shelves.pop(family, None)
+
+    def room(self, id: str) -> Room:
+        if (found := self.index.room(id)) is None:
+            raise NotFound(f"there is no workspace {id}")
+        return found
+
+    def point(self, id: str) -> Point:
+        if (found := self.index.point(id)) is None:
+            raise NotFound(f"there is no checkpoint {id}; it may have been thinned out or discarded")
+        return found
+
+    def layers(self, family: str, point: Point) -> tuple[str, ...]:
+        """Of a checkpoint, topmost first, down to the base as it is now."""
+        return (*point.stack, *self.index.reverses(family, point.generation))
+
+    def sheets(self, family: str, point: Point) -> tuple[Sheet, ...]:
+        shelf, rows = self.shelf(family), self.index.layers(family)
+        return tuple(shelf.sheet(rows[name]) for name in self.layers(family, point))
+
+    @contextmanager
+    def view(self, family: str, point: Point | None, *above: Sheet) -> Iterator[View]:
+        """As it was at a checkpoint, or the base; with further layers on top."""
+        with self.shelf(family).view((*above, *(self.sheets(family, point) if point else ()))) as found:
+            yield found
+
+    def notes(self, family: str, *points: Point) -> tuple[str, ...]:
+        names = [name for point in points for name in point.stack]
+        if not (late := self.shelf(family).late(names)):
+            return ()
+        return (f"written after the checkpoint was made, by something that was still running: {some(late)}",)
+
+    # moving
+
+    async def is_changed(self, room: Room) -> bool:
+        if (opened := self.open.get(room.id)) is not None and opened.gather is not None:
+            await opened.gather()
+        return not await asyncio.to_thread(self.shelf(room.family).is_empty, room.live)
+
+    def new_point(self, room: Room, parent: Point, why: str, stack: tuple[str, ...]) -> Point:
+        return Point(
+            number=self.index.number("c"), workspace=room.id, parent=parent.id, generation=parent.generation, stack=stack, why=why,
+            at=self.clock.now(),
+        )  # fmt: skip
+
+    def change(self, room: Room, kind: What, before: Point, after: Point) -> Change:
+        return Change(number=self.index.number("k"), workspace=room.id, kind=kind, before=before.id, after=after.id, plan=Plan())
+
+    async def freezing(self, room: Room, why: str, state: JsonValue = None) -> tuple[Point, Commit]:
+        """The checkpoint that the live layer will become, and what must be committed for that. If it is empty: the head, and nothing."""
+        head = self.point(room.head)
+        if not await self.is_changed(room):
+            return head, Commit()
+        below = await self._shortened(room, head)
+        frozen = replace(self.new_point(room, below, why, (room.live, *below.stack)), state=state)
+        return frozen, Commit(frozen=frozen, changes=(self.change(room, "work", head, frozen),))
+
+    async def freeze(self, room: Room, why: str, state: JsonValue = None) -> tuple[Room, Point]:
+        point, commit = await self.freezing(room, why, state)
+        if commit.frozen is not None:
+            room, is_sealed = await self.land(room, point, commit)
+            return room, replace(point, sealed=is_sealed)
+        if state is None or state == point.state:
+            return room, point
+        again = replace(point, number=self.index.number("c"), workspace=room.id, parent=point.id, why=why, at=self.clock.now(), state=state)
+        moved = replace(room, head=again.id)
+        await asyncio.to_thread(self.commit, moved, Commit(points=(again,)))
+        return moved, again
+
+    async def land(self, room: Room, head: Point, commit: Commit) -> tuple[Room, bool]:
+        """Moves a workspace onto a checkpoint. False: something may still write into what was live."""
+        live = f"l{self.index.number('l')}"
+        shelf = self.shelf(room.family)
+        await asyncio.to_thread(self._make, room.family, head, live)
+        try:
+            is_sealed = await self._rotate(room, Stack(live, self.layers(room.family, head)))
+            moved = replace(room, head=head.id, live=live)
+            await self._counts(room, moved, self._sealed(room, commit, is_sealed))
+        except BaseException:
+            await asyncio.to_thread(shelf.remove, live)
+            raise
+        if commit.frozen is None:
+            await asyncio.to_thread(self._dropped, room)
+        else:
+            self.later(shelf.settle, Layer(room.live, room.family, is_sealed))
+        return moved, is_sealed
+
+    async def _counts(self, room: Room, moved: Room, commit: Commit) -> None:
+        """What is in place must be what the index says: if it cannot be written there, the old layers are put back."""
+        try:
+            await asyncio.to_thread(self.commit, moved, commit, Layer(moved.live, room.family, sealed=False))
+        except Exception:
+            await self._rotate(room, self.stack(room))
+            raise
+
+    def stack(self, room: Room) -> Stack:
+        return Stack(room.live, self.layers(room.family, self.point(room.head)))
+
+    def _make(self, family: str, head: Point, live: str) -> None:
+        shelf = self.shelf(family)
+        layers = self.layers(family, head)
+        mode = Path(shelf.tree(layers[0]) if layers else shelf.base.path).stat().st_mode & 0o7777
+        shelf.make(live, mode)
+
+    async def _rotate(self, room: Room, stack: Stack) -> bool:
+        if (opened := self.open.get(room.id)) is None:
+            return True
+        if len(stack.frozen) >= MOST_LAYERS:
+            raise ToolFailed("workspace", f"workspace {room.id} has {len(stack.frozen)} layers that cannot be put together; fork it")
+        try:
+            return await opened.ground.rotate(stack)
+        except OSError as failure:
+            raise ToolFailed("workspace", f"the layers of {room.id} cannot be put in place: {failure}; nothing was changed") from failure
+
+    def _sealed(self, room: Room, commit: Commit, is_sealed: bool) -> Commit:
+        if commit.frozen is None:
+            return commit
+        point = replace(commit.frozen, sealed=is_sealed)
+        return replace(commit, points=(*commit.points, point), layers=(*commit.layers, Layer(room.live, room.family, is_sealed)))
+
+    def commit(self, room: Room, commit: Commit, live: Layer | None = None) -> None:
+        with self.index.transaction():
+            old = self.index.room(room.id)
+            if live is not None and commit.frozen is None and old is not None:
+                self.index.drop("layers", "name", old.live)
+            for layer in (*commit.layers, *((live,) if live else ())):
+                self.index.put_layer(layer)
+            for point in commit.points:
+                self.index.put_point(point)
+            for change in commit.changes:
+                self.index.put_change(change)
+            self.index.put_room(room)
+            commit.also()
+
+    def _dropped(self, room: Room) -> None:
+        """A layer that was empty. Whatever is left of it is removed at the next start."""
+        with suppress(OSError):
+            self.shelf(room.family).remove(room.live)
+
+    # in the background
+
+    async def _shortened(self, room: Room, head: Point) -> Point:
+        """The same checkpoint with fewer layers, if a squash has made one of many."""
+        rows = self.index.layers(room.family)
+        short = squash.shortened(head.stack, rows)
+        if len(short) >= squash.AT and len(self.layers(room.family, head)) >= MOST_LAYERS - 1:
+            await asyncio.to_thread(self.squash, room.family, short)
+            short = squash.shortened(short, self.index.layers(room.family))
+        return replace(head, stack=short)
+
+    def squash(self, family: str, stack: tuple[str, ...]) -> None:
+        """Makes one layer of many; it counts for checkpoints that are made from then on."""
+        rows, shelf = self.index.layers(family), self.shelf(family)
+        old = squash.sealed_end(stack, rows)
+        if len(old) < 2:
+            return
+        name = f"l{self.index.number('l')}"
+        squash.squash(shelf, tuple(shelf.sheet(rows[each]) for each in old), name)
+        with self.index.transaction():
+            self.index.put_layer(Layer(name, family, replaces=old))
+
+    def later(self, work: Callable[..., None], *arguments: object) -> None:
+        task = asyncio.create_task(self._quietly(work, *arguments))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _quietly(self, work: Callable[..., None], *arguments: object) -> None:
+        """What fails here is done again when it is needed, and then said."""
+        with suppress(OSError, KeyError):
+            await asyncio.to_thread(work, *arguments)
+
+    async def settle(self) -> None:
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+
+def some(paths: list[str], most: int = 5) -> str:
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

@@ -1,0 +1,173 @@
+"""One layer on disk: `LAYER/tree` in the form of overlayfs, `LAYER/work` for the kernel while it is live, `LAYER/manifest` once frozen.
+
+In a tree a whiteout (a character device 0/0) hides what lies below it, and an opaque directory (`user.overlay.opaque` is "y") hides what
+the layers below have in it. A layer that is frozen and sealed is never written again, which is why its files may be linked into others.
+What is read here was written by a box: see `place.py`.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from typing import Literal
+
+from daimon.abi.workspace import Entry, Kind
+from daimon.sandbox.workspace import place
+
+OPAQUE = "user.overlay.opaque"
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a layer has at one path."""
+
+    kind: Kind | Literal["whiteout"]
+    mode: int = 0
+    size: int = 0
+    hash: str = ""
+    is_opaque: bool = False
+
+    @property
+    def covers(self) -> bool:
+        """Does it hide what is below a directory of the layers underneath?"""
+        return self.kind != "directory" or self.is_opaque
+
+    def entry(self) -> Entry:
+        assert self.kind != "whiteout"
+        return Entry(self.kind, self.mode, self.size, self.hash)
+
+
+def make(directory: str, mode: int, owner: tuple[int, int] | None) -> None:
+    """An empty one. `owner`: of its tree, where that is not whoever runs this."""
+    os.mkdir(directory, 0o700)
+    for name in ("tree", "work"):
+        path = f"{directory}/{name}"
+        os.mkdir(path, 0o700)
+        if owner is not None:
+            os.chown(path, *owner)
+    os.chmod(f"{directory}/tree", mode)
+
+
+def is_empty(directory: str) -> bool:
+    with os.scandir(f"{directory}/tree") as found:
+        return next(found, None) is None
+
+
+def scan(top: int, *, is_hashed: bool) -> Iterator[tuple[str, Item]]:
+    """Everything in a tree, each directory before what is in it."""
+    pending = [""]
+    while pending:
+        where = pending.pop()
+        for name, seen in _listed(top, where):
+            path = f"{where}/{name}" if where else name
+            if len(os.fsencode(path)) > place.LONGEST:
+                continue
+            item = item_at(top, path, seen, is_hashed=is_hashed)
+            yield path, item
+            if item.kind == "directory":
+                pending.append(path)
+
+
+def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
+    try:
+        return place.listed(top, where)
+    except FileNotFoundError:
+        return []  # it has gone since, in a layer that somebody still holds
+
+
+def item_at(top: int, path: str, seen: os.stat_result, *, is_hashed: bool) -> Item:
+    if stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0:
+        return Item("whiteout")
+    kind, mode = place.kind_of(seen), stat.S_IMODE(seen.st_mode)
+    match kind:
+        case "directory":
+            return Item(kind, mode, is_opaque=place.mark(top, path, OPAQUE) == b"y")
+        case "link":
+            return Item(kind, 0o777, hash=_target(top, path))
+        case "file":
+            return Item(kind, mode, seen.st_size, hash_of(top, path) if is_hashed else "")
+        case "other":
+            return Item(kind, mode)
+
+
+def hash_of(top: int, path: str) -> str:
+    """Empty: it cannot be read, and is like no other."""
+    with suppress(OSError), place.file(top, path) as file:
+        return digest(file)
+    return ""
+
+
+def digest(file: FileIO) -> str:
+    found = hashlib.sha256()
+    while piece := file.read(PIECE):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _target(top: int, path: str) -> str:
+    with suppress(OSError):
+        return place.target(top, path)
+    return ""
+
+
+def remove(directory: str) -> None:
+    """A directory with whatever is in it, however deep: what is a directory is moved up first, so that no way becomes long."""
+    if not os.path.lexists(directory):
+        return
+    with place.opened(directory) as top:
+        _unlock(top)
+        number = 0
+        pending = [name for name, seen in place.listed(top, "") if not _removed(top, name, seen)]
+        while pending:
+            name = pending.pop()
+            with place.directory(top, name) as inner:
+                _unlock(inner)
+                for child, seen in place.listed(inner, ""):
+                    if _removed(inner, child, seen):
+                        continue
+                    number += 1
+                    moved = f".{number}.gone"
+                    with place.directory(inner, child) as deeper:
+                        _unlock(deeper)
+                    os.rename(child, moved, src_dir_fd=inner, dst_dir_fd=top)
+                    pending.append(moved)
+            os.rmdir(name, dir_fd=top)
+    os.rmdir(directory)
+
+
+def _removed(inner: int, name: str, seen: os.stat_result) -> bool:
+    """False: it is a directory."""
+    if stat.S_ISDIR(seen.st_mode):
+        return False
+    os.unlink(name, dir_fd=inner)
+    return True
+
+
+def _unlock(inner: int) -> None:
+    if stat.S_IMODE(os.fstat(inner).st_mode) & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(f"/proc/self/fd/{inner}", stat.S_IRWXU)
+
+
+def sync(directory: str) -> None:
+    """Brings everything of a layer to the disk."""
+    with place.opened(f"{directory}/tree") as top:
+        for path, item in [("", Item("directory")), *scan(top, is_hashed=False)]:
+            with suppress(FileNotFoundError, PermissionError):
+                if item.kind == "file":
+                    with place.file(top, path) as file:
+                        os.fsync(file.fileno())
+                elif item.kind == "directory":
+                    sync_directory(top, path)
+
+
+def sync_directory(top: int, path: str) -> None:
+    with place.directory(top, path) as inner:
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,140 @@
+"""Ways into a tree that somebody hostile may have made, and may be changing.
+
+No link is followed, not even on the way; nothing but a plain file is opened, so that no pipe makes anybody wait; a name may be any bytes.
+Everything goes through descriptors of directories, from one that was opened by whoever trusts it. A way longer than the kernel takes at
+once is not gone: what lies there stays in its layer, and is in no list.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+
+from daimon.abi.workspace import Kind
+from daimon.sandbox import mounts
+
+LONGEST = 3_500
+"""Bytes of a path; the kernel takes 4,096."""
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@contextmanager
+def opened(path: str) -> Iterator[int]:
+    """A directory that is ours or the owner's, to go on from."""
+    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def directory(top: int, path: str) -> Iterator[int]:
+    """One below another. Raises OSError where the way leads over a link or there is none."""
+    descriptor = mounts.open_below(top, path or ".")
+    try:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise NotADirectoryError(path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def above(top: int, path: str) -> Iterator[tuple[int, str]]:
+    """The directory in which something is, and its name there."""
+    place, _, name = path.rpartition("/")
+    with directory(top, place) as descriptor:
+        yield descriptor, name
+
+
+def about(top: int, path: str) -> os.stat_result | None:
+    """None: nothing is there, or no way that leads over directories alone."""
+    if not path:
+        return os.fstat(top)
+    with suppress(FileNotFoundError, NotADirectoryError, OSError), above(top, path) as (place, name):
+        return os.lstat(name, dir_fd=place)
+    return None
+
+
+def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:
+    """What is in a directory, by name. One that its owner has closed to himself is opened for the moment."""
+    with directory(top, path) as place, _unlocked(place, stat.S_IRWXU), _readable(place) as descriptor, os.scandir(descriptor) as found:
+        return sorted((name, seen) for name, seen in ((entry.name, _lstat(entry)) for entry in found) if seen is not None)
+
+
+def mark(top: int, path: str, name: str) -> bytes:
+    """An attribute of a directory; empty if it has none."""
+    with directory(top, path) as place, suppress(OSError):
+        return os.getxattr(f"/proc/self/fd/{place}", name)
+    return b""
+
+
+@contextmanager
+def file(top: int, path: str) -> Iterator[FileIO]:
+    """A plain file, to read in large pieces. Raises OSError for anything else."""
+    with above(top, path) as (place, name):
+        descriptor = _look(place, name)
+    with open(descriptor, "rb", buffering=0, closefd=True) as found:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileNotFoundError(path)
+        yield found
+
+
+def target(top: int, path: str) -> str:
+    """Where a link points."""
+    with above(top, path) as (place, name):
+        return os.readlink(name, dir_fd=place)
+
+
+def kind_of(seen: os.stat_result) -> Kind:
+    if stat.S_ISREG(seen.st_mode):
+        return "file"
+    if stat.S_ISDIR(seen.st_mode):
+        return "directory"
+    return "link" if stat.S_ISLNK(seen.st_mode) else "other"
+
+
+def _look(place: int, name: str) -> int:
+    try:
+        return os.open(name, _LOOK, dir_fd=place)
+    except PermissionError:
+        pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+        try:
+            if not stat.S_ISREG(os.fstat(pinned).st_mode):
+                raise
+            with _unlocked(pinned, stat.S_IRUSR):
+                return os.open(name, _LOOK, dir_fd=place)
+        finally:
+            os.close(pinned)
+
+
+@contextmanager
+def _unlocked(place: int, bits: int) -> Iterator[None]:
+    """Only the owner of a file can do this, and only he needs it: root reads whatever it likes."""
+    mode = stat.S_IMODE(os.fstat(place).st_mode)
+    if os.geteuid() == 0 or mode & bits == bits or os.fstat(place).st_uid != os.geteuid():
+        yield
+        return
+    os.chmod(f"/proc/self/fd/{place}", mode | bits)
+    try:
+        yield
+    finally:
+        os.chmod(f"/proc/self/fd/{place}", mode)
+
+
+@contextmanager
+def _readable(place: int) -> Iterator[int]:
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lstat(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,96 @@
+"""The layers of one family on disk, with their manifests.
+
+A manifest is made once, when it is first needed or when there is time. That of a layer which somebody may still write into is made anew
+each time, and what is different from the last one is remembered, to be said. Its methods block and may be called from several threads.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from daimon.sandbox.workspace import layer, manifest
+from daimon.sandbox.workspace.manifest import Manifest
+from daimon.sandbox.workspace.rows import Layer
+from daimon.sandbox.workspace.stack import Base, Sheet, View
+
+
+class Shelf:
+    def __init__(self, directory: str, base: str) -> None:
+        self.directory = directory
+        self.base = Base(base)
+        self._known: dict[str, Manifest] = {}
+        self._late: dict[str, set[str]] = {}
+        self._lock = threading.RLock()
+
+    def path(self, name: str) -> str:
+        return f"{self.directory}/{name}"
+
+    def tree(self, name: str) -> str:
+        return f"{self.directory}/{name}/tree"
+
+    def owner(self) -> tuple[int, int] | None:
+        """Root's boxes see the store as the owner of the base does."""
+        if os.geteuid() != 0:
+            return None
+        seen = os.stat(self.base.path)
+        return seen.st_uid, seen.st_gid
+
+    def make(self, name: str, mode: int) -> None:
+        layer.make(self.path(name), mode, self.owner())
+
+    def remove(self, name: str) -> None:
+        with self._lock:
+            self._known.pop(name, None)
+            self._late.pop(name, None)
+        layer.remove(self.path(name))
+
+    def is_empty(self, name: str) -> bool:
+        return layer.is_empty(self.path(name))
+
+    def sheet(self, row: Layer) -> Sheet:
+        """Of a frozen layer."""
+        with self._lock:
+            known = self._known.get(row.name) or manifest.read(self.path(row.name))
+            if known is None or not row.sealed:
+                known = self._anew(row.name, known)
+            self._known[row.name] = known
+        return Sheet(row.name, self.tree(row.name), known, row.sealed)
+
+    def _anew(self, name: str, old: Manifest | None) -> Manifest:
+        with self.base.opened() as top:
+            made = manifest.scanned(self.tree(name), top)
+        if old is not None:
+            made.base = {**made.base, **old.base}
+            late = {path for path in made.items.keys() | old.items.keys() if made.items.get(path) != old.items.get(path)}
+            if late:
+                self._late.setdefault(name, set()).update(late)
+        if old is None or made.items != old.items:
+            manifest.write(self.path(name), made)
+        return made
+
+    def live(self, name: str, *, is_hashed: bool) -> Sheet:
+        """Of a layer as it is at the moment."""
+        with self.base.opened() as top:
+            return Sheet(name, self.tree(name), manifest.scanned(self.tree(name), top, is_hashed=is_hashed), is_sealed=False)
+
+    def adopt(self, name: str, made: Manifest) -> None:
+        """Of a layer that was just built, whose content is known."""
+        manifest.write(self.path(name), made)
+        with self._lock:
+            self._known[name] = made
+
+    def settle(self, row: Layer) -> None:
+        """Brings a frozen layer to the disk for good, and its manifest."""
+        self.sheet(row)
+        layer.sync(self.path(row.name))
+
+    def late(self, names: Sequence[str]) -> list[str]:
+        """Paths that were written after the checkpoint of their layer."""
+        with self._lock:
+            return sorted({path for name in names for path in self._late.get(name, ())})
+
+    @contextmanager
+    def view(self, sheets: tuple[Sheet, ...]) -> Iterator[View]:
+        with self.base.opened() as top:
+            yield View(sheets, self.base, top)

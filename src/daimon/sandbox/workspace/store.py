@@ -1,0 +1,190 @@
+"""The workspaces of a home: implements the port `abi.workspace.Workspaces`.
+
+`ROOT/index.db` says what counts, `ROOT/FAMILY/LAYER/` holds the content (`index.py`, `layer.py`). Nothing is mounted here: whoever opens a
+workspace gets its layers (`stack_of`, `store_of`), and says that it is open (`attach`), so that from then on each move is made there too.
+One operation at a time in a family; blocking work is done in threads. What has begun is brought to its end even if the asker goes away.
+
+Calling order: `open`, any methods, `close`. A home has one store at a time: whoever opens it holds the home's lock.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from daimon.abi.errors import BadInput
+from daimon.abi.ports import Clock
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.sandbox.ground import Ground, Stack
+from daimon.sandbox.workspace import beginning, comparing, course, garbage, underneath
+from daimon.sandbox.workspace.house import House, Open
+from daimon.sandbox.workspace.index import Index
+from daimon.sandbox.workspace.rows import Point, Room
+from daimon.sandbox.workspace.trouble import told
+
+T = TypeVar("T")
+
+
+class Store:
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._begun: set[asyncio.Task[Any]] = set()
+
+    @classmethod
+    async def open(cls, root: Path, clock: Clock) -> "Store":
+        """Removes what a crash left behind, and ends an apply that it interrupted."""
+
+        def opened() -> House:
+            with told():
+                root.mkdir(mode=0o700, parents=True, exist_ok=True)
+                house = House(root.resolve(), Index(root / "index.db"), clock)
+                garbage.strays(house)
+                return house
+
+        return cls(await asyncio.to_thread(opened))
+
+    async def settle(self) -> None:
+        """Waits for what is done in the background."""
+        await asyncio.gather(*self._begun, return_exceptions=True)
+        await self._house.settle()
+
+    async def close(self) -> None:
+        await self.settle()
+        await asyncio.to_thread(self._house.index.close)
+
+    # whoever opens a workspace
+
+    def stack_of(self, workspace: WorkspaceId) -> Stack:
+        return self._house.stack(self._house.room(workspace))
+
+    def store_of(self, workspace: WorkspaceId) -> str:
+        """The directory in which its layers are."""
+        return self._house.shelf(self._house.room(workspace).family).directory
+
+    def attach(self, workspace: WorkspaceId, ground: Ground, gather: Callable[[], Awaitable[None]] | None = None) -> None:
+        """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
+        self._house.open[self._house.room(workspace).id] = Open(ground, gather)
+
+    def detach(self, workspace: WorkspaceId) -> None:
+        self._house.open.pop(workspace, None)
+
+    async def live_changes(self, workspace: WorkspaceId) -> tuple[Change, ...]:
+        """What is in the live layer, by name and kind; nothing is hashed."""
+        room = self._house.room(workspace)
+        return await self._locked(room.family, lambda: comparing.live(self._house, self._house.room(workspace)))
+
+    async def underneath(self, workspace: WorkspaceId) -> tuple[str, ...]:
+        """Paths that a layer covers, and that the owner has changed since."""
+
+        async def looked() -> tuple[str, ...]:
+            room = self._house.room(workspace)
+            return await asyncio.to_thread(underneath.changed, self._house, room, self._house.point(room.head))
+
+        return await self._locked(self._house.room(workspace).family, looked)
+
+    # the port
+
+    async def new(self, directory: str, name: str = "") -> Workspace:
+        return self._shown(await self._locked("", lambda: asyncio.to_thread(beginning.new, self._house, directory, name)))
+
+    async def list(self) -> tuple[Workspace, ...]:
+        rooms = await asyncio.to_thread(self._house.index.rooms)
+        return tuple(await asyncio.to_thread(lambda: [self._shown(room) for room in rooms]))
+
+    async def checkpoints(self, workspace: WorkspaceId) -> tuple[Checkpoint, ...]:
+        found = await asyncio.to_thread(self._house.index.points, self._house.room(workspace).id)
+        return tuple(point.shown() for point in found)
+
+    async def checkpoint(self, workspace: WorkspaceId, why: str, state: JsonValue = None) -> Checkpoint:
+        async def frozen(room: Room) -> Checkpoint:
+            return (await self._house.freeze(room, why, state))[1].shown()
+
+        return await self._moved(workspace, frozen)
+
+    async def fork(self, workspace: WorkspaceId, name: str = "", at: CheckpointId | None = None) -> Workspace:
+        async def forked(room: Room) -> Workspace:
+            point = self._of(room, at) if at else (await self._house.freeze(room, "before a fork"))[1]
+            return self._shown(await asyncio.to_thread(beginning.fork, self._house, room, point, name))
+
+        return await self._moved(workspace, forked)
+
+    async def diff(
+        self, workspace: WorkspaceId, since: CheckpointId | None = None, until: CheckpointId | None = None
+    ) -> tuple[Change, ...]:
+        return (await self._compared(workspace, since, until))[0]
+
+    async def text(
+        self, workspace: WorkspaceId, paths: tuple[str, ...], since: CheckpointId | None = None, until: CheckpointId | None = None
+    ) -> str:
+        return (await self._compared(workspace, since, until, paths, is_text=True))[1]
+
+    async def restore(self, workspace: WorkspaceId, to: CheckpointId) -> Outcome:
+        return await self._moved(workspace, lambda room: course.restore(self._house, room, self._house.point(to)))
+
+    async def discard(self, workspace: WorkspaceId) -> None:
+        async def discarded(room: Room) -> None:
+            if room.id in self._house.open:
+                raise BadInput(f"workspace {room.id} is open; end what works in it first")
+            await self._house.settle()
+            await asyncio.to_thread(garbage.discard, self._house, room.id)
+
+        await self._moved(workspace, discarded)
+
+    async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
+        if workspace is None:
+            workspace = WorkspaceId(await asyncio.to_thread(comparing.last_changed, self._house))
+        return await self._moved(workspace, self._undone)
+
+    async def _undone(self, room: Room) -> Outcome:
+        if (done := await course.undo_work(self._house, room)) is not None:
+            return done
+        return await course.undo_move(self._house, room, course.last(self._house, room))
+
+    # below
+
+    async def _moved(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
+        """Something with a workspace, as it is when its turn comes."""
+        return await self._locked(self._house.room(workspace).family, lambda: work(self._house.room(workspace)))
+
+    async def _locked(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        async def alone() -> T:
+            async with self._locks[family]:
+                with told():
+                    return await work()
+
+        task = asyncio.create_task(alone())
+        self._begun.add(task)
+        task.add_done_callback(self._begun.discard)
+        return await asyncio.shield(task)
+
+    async def _compared(
+        self, workspace: WorkspaceId, since: str | None, until: str | None, paths: tuple[str, ...] = (), *, is_text: bool = False
+    ) -> tuple[tuple[Change, ...], str]:
+        async def compared(room: Room) -> tuple[tuple[Change, ...], str]:
+            await self._house.is_changed(room)
+            span = comparing.Span(self._of(room, since) if since else None, self._of(room, until) if until else None)
+            return await asyncio.to_thread(comparing.compare, self._house, room, span, paths, is_text=is_text)
+
+        return await self._moved(workspace, compared)
+
+    def _of(self, room: Room, id: str) -> Point:
+        """A checkpoint of the family."""
+        point = self._house.point(id)
+        other = self._house.index.room(point.workspace)
+        if other is None or other.family != room.family:
+            raise BadInput(f"checkpoint {id} is of another directory than workspace {room.id}")
+        return point
+
+    def _shown(self, room: Room) -> Workspace:
+        try:
+            is_changed = not self._house.shelf(room.family).is_empty(room.live)
+        except OSError:
+            is_changed = False
+        return Workspace(
+            id=WorkspaceId(room.id), name=room.name, base=self._house.index.family(room.family).base, head=CheckpointId(room.head),
+            forked_from=CheckpointId(room.forked_from) if room.forked_from else None, engine=room.engine, is_changed=is_changed,
+        )  # fmt: skip
