@@ -24,6 +24,8 @@ from daimon.sandbox.refusal import remedy
 
 START_S, ROTATE_S, END_S = 30.0, 60.0, 5.0
 LARGEST = 65_536
+LAYER = re.compile(r"[A-Za-z0-9_.+-]{1,128}")
+"""Signs that mean nothing in an option of a mount."""
 PROBE_UID = 59_001
 
 
@@ -207,7 +209,7 @@ def _mounted_in(base: Path) -> str:
 
 def _told(stack: Stack) -> dict[str, Any]:
     for layer in (stack.live, *stack.frozen):
-        if not layer or "/" in layer or layer in (".", ".."):
+        if not LAYER.fullmatch(layer) or layer in (".", ".."):
             raise ValueError(f"{layer!r} is no name of a layer")
     return {"live": stack.live, "frozen": stack.frozen}
 
