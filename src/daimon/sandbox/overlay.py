@@ -10,6 +10,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import shutil
 import socket
 import tempfile
@@ -23,6 +24,8 @@ from daimon.sandbox.refusal import remedy
 
 START_S, ROTATE_S, END_S = 30.0, 60.0, 5.0
 LARGEST = 65_536
+LAYER = re.compile(r"[A-Za-z0-9_.+-]{1,128}")
+"""Signs that mean nothing in an option of a mount."""
 PROBE_UID = 59_001
 
 
@@ -71,7 +74,8 @@ class OverlayGround:
         return bool(said["sealed"])
 
     async def close(self) -> None:
-        await self._end()
+        async with self.still:
+            await self._end()
         for descriptor in (self._place, *self.namespaces):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -138,6 +142,8 @@ async def open_overlay(base: Path, store: Path, name: str, stack: Stack, *, uid:
     where, whence = await asyncio.to_thread(store.resolve), await asyncio.to_thread(base.resolve)
     if where.is_relative_to(whence):
         raise Misconfigured(f"the tree of {base} cannot be made of layers: the layers lie in it, in {store}; keep Daimon's home elsewhere")
+    if mounted := await asyncio.to_thread(_mounted_in, whence):
+        raise Misconfigured(f"the tree of {base} cannot be made of layers: {mounted} is mounted in it, and would be missing; unmount it")
     opening = {"base": str(whence), "store": str(where), "name": name, "uid": uid, "pins": pins}
     control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     control.setblocking(False)
@@ -192,9 +198,18 @@ def _clear(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
+def _mounted_in(base: Path) -> str:
+    """Overlayfs takes one file system of what is below a directory."""
+    for row in Path("/proc/self/mountinfo").read_bytes().splitlines():
+        point = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), row.split()[4])
+        if point.startswith(os.fsencode(base) + b"/"):
+            return os.fsdecode(point)
+    return ""
+
+
 def _told(stack: Stack) -> dict[str, Any]:
     for layer in (stack.live, *stack.frozen):
-        if not layer or "/" in layer or layer in (".", ".."):
+        if not LAYER.fullmatch(layer) or layer in (".", ".."):
             raise ValueError(f"{layer!r} is no name of a layer")
     return {"live": stack.live, "frozen": stack.frozen}
 

@@ -12,6 +12,7 @@ the box's user for files, with the capabilities that this takes away raised agai
 import ctypes
 import errno
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -43,13 +44,19 @@ def overlay(lowers: Sequence[str], upper: str, work: str, user: int | None) -> i
         try:
             made = mounts.made("overlay", mounts.HARMLESS, [*_OPTIONS, *(("lowerdir+", path) for path in lowers), *rest])
         except OSError as error:
-            if error.errno != errno.EINVAL or "lowerdir+" not in str(error.filename):
+            if error.errno != errno.EINVAL or _takes_one_by_one():
                 raise
             made = by_one_option(lowers, upper, work)
     if os.fstatvfs(made).f_flag & os.ST_RDONLY:  # the kernel's way to say that it cannot use the work directory
         os.close(made)
         raise OSError(errno.EROFS, "overlayfs cannot write there", upper)
     return made
+
+
+def _takes_one_by_one() -> bool:
+    """An older kernel only says that something is wrong with the options."""
+    major, minor = (int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+    return (major, minor) >= (6, 5)
 
 
 def by_one_option(lowers: Sequence[str], upper: str, work: str) -> int:

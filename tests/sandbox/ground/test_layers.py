@@ -157,7 +157,7 @@ async def test_who_fills_the_disk_is_ended(own: Layers) -> None:
         assert await said(box, "rm -f f*; echo on") == "on"
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b"])
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a:b", "a,b", "a\\b", "x" * 200])
 async def test_a_layer_is_a_name_and_no_path(own: Layers, name: str) -> None:
     async with ground_of(own) as ground:
         with pytest.raises(ValueError, match="no name of a layer"):

@@ -49,6 +49,31 @@ def test_without_user_namespaces_the_remedy_is_said() -> None:
     assert b"user.max_user_namespaces" in done.stdout, done
 
 
+MOUNTED = """
+import asyncio, os, sys
+from pathlib import Path
+from daimon.abi.errors import Misconfigured
+from daimon.sandbox import mounts, namespaces
+from daimon.sandbox.ground import Stack
+from daimon.sandbox.overlay import open_overlay
+base, store = map(Path, sys.argv[1:])
+namespaces.enter_own()
+(base / "a volume").mkdir()
+mounts.attach(mounts.tmpfs(0), str(base / "a volume"))
+try:
+    asyncio.run(open_overlay(base, store, "x", Stack("one"), uid=59001, pins=()))
+except Misconfigured as error:
+    print(error)
+"""
+
+
+def test_a_base_in_which_something_is_mounted_is_refused_with_its_name(own: Layers) -> None:
+    paths = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    words = [sys.executable, "-B", "-c", MOUNTED, str(own.base), str(own.store)]
+    done = subprocess.run(words, env=paths, capture_output=True, text=True, check=False, timeout=60)
+    assert f"{own.base}/a volume is mounted in it" in done.stdout, done
+
+
 async def test_a_store_in_the_base_is_refused_with_the_reason(own: Layers) -> None:
     with pytest.raises(Misconfigured, match="the layers lie in it"):
         await open_overlay(own.base.parent, own.store, "x", Stack("one"), uid=59_001, pins=())

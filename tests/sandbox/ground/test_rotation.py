@@ -52,6 +52,23 @@ async def test_a_rotation_is_seen_by_a_running_box_and_by_a_second_one(layers: L
     assert (layers.tree("two") / "x").read_text() == "2\n"
 
 
+async def test_two_workspaces_on_the_same_layers_do_not_see_what_the_other_writes(layers: Layers) -> None:
+    layers.layer("below", x="below\n")
+    layers.layer("fork")
+    stacks = (Stack("one", ("below",)), Stack("fork", ("below",)))
+    async with (
+        ground_of(layers, stacks[0]) as first,
+        ground_of(layers, stacks[1]) as second,
+        box_on(first, layers) as here,
+        box_on(second, layers) as there,
+    ):
+        assert await said(here, "cat x; echo here > x") == "below"
+        assert await said(there, "cat x; echo there > x; cat x") == "below\nthere"
+        layers.layer("two")
+        assert await first.rotate(Stack("two", ("one", "below")))
+        assert (await said(here, "cat x"), await said(there, "cat x")) == ("here", "there")
+
+
 async def test_frozen_layers_stay_as_they_were(own: Layers) -> None:
     async with ground_of(own) as ground, box_on(ground, own) as box:
         names = ["one"]
