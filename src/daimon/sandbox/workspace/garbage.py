@@ -51,7 +51,7 @@ def _needed(house: House, family: str) -> set[str]:
     oldest = min((point.generation for point in points), default=0)
     reverses = {name for number, name in house.index.generations(family) if number > oldest}
     live = {room.live for room in rooms}
-    undoable = {change.layer for change in changes if change.layer and not change.undone}
+    undoable = {name for change in changes if not change.undone for name in (change.layer, change.plan.rest) if name}
     return {name for point in points for name in point.stack} | live | reverses | undoable
 
 
