@@ -62,6 +62,11 @@ class Store:
         await self.settle()
         await asyncio.to_thread(self._house.index.close)
 
+    async def thin(self) -> None:
+        """Removes old checkpoints that are many; to be called now and then."""
+        for family in await asyncio.to_thread(self._house.index.families):
+            await self._locked(family.id, lambda id=family.id: asyncio.to_thread(garbage.thin, self._house, id))  # type: ignore[misc]
+
     # whoever opens a workspace
 
     def stack_of(self, workspace: WorkspaceId) -> Stack:
