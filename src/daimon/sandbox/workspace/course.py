@@ -28,7 +28,7 @@ async def restore(house: House, room: Room, to: Point) -> Outcome:
     gone = house.change(room, "restore", before, goal)
     commit = replace(commit, points=(*commit.points, *points), changes=(*commit.changes, gone))
     _, is_sealed = await house.land(room, goal, commit)
-    return await _told(house, room, "restore", (before, goal), is_sealed)
+    return await told(house, room, "restore", (before, goal), is_sealed)
 
 
 def _own(house: House, room: Room, to: Point) -> tuple[Point, tuple[Point, ...]]:
@@ -50,14 +50,14 @@ async def undo_work(house: House, room: Room) -> Outcome | None:
     head = house.point(room.head)
     undone = tuple(replace(change, undone=True) for change in commit.changes)
     _, is_sealed = await house.land(room, head, replace(commit, changes=undone))
-    return await _told(house, room, "undo", (before, head), is_sealed)
+    return await told(house, room, "undo", (before, head), is_sealed)
 
 
 async def undo_move(house: House, room: Room, change: Change) -> Outcome:
     """Takes back a change that touched nothing but layers."""
     before, goal = house.point(room.head), house.point(change.before)
     _, is_sealed = await house.land(room, goal, Commit(changes=(replace(change, undone=True),)))
-    return await _told(house, room, "undo", (before, goal), is_sealed)
+    return await told(house, room, "undo", (before, goal), is_sealed)
 
 
 def last(house: House, room: Room) -> Change:
@@ -67,7 +67,7 @@ def last(house: House, room: Room) -> Change:
     return found
 
 
-async def _told(house: House, room: Room, did: Did, way: tuple[Point, Point], is_sealed: bool) -> Outcome:
+async def told(house: House, room: Room, did: Did, way: tuple[Point, Point], is_sealed: bool) -> Outcome:
     before, after = way
     found, notes = await asyncio.to_thread(_compared, house, room, before, after)
     if not is_sealed:

@@ -4,10 +4,13 @@ Rows go first, then directories: a crash between leaves directories that the ind
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from daimon.sandbox.workspace import layer
 from daimon.sandbox.workspace.house import House
+from daimon.sandbox.workspace.rows import Room
+from daimon.sandbox.workspace.thin import Mark, thinned
 
 _OURS = re.compile(r"[fl][0-9]+")
 
@@ -51,8 +54,53 @@ def _needed(house: House, family: str) -> set[str]:
     oldest = min((point.generation for point in points), default=0)
     reverses = {name for number, name in house.index.generations(family) if number > oldest}
     live = {room.live for room in rooms}
-    undoable = {change.layer for change in changes if change.layer and not change.undone}
+    undoable = {name for change in changes if not change.undone for name in (change.layer, change.plan.rest) if name}
     return {name for point in points for name in point.stack} | live | reverses | undoable
+
+
+def thin(house: House, family: str) -> None:
+    """Removes checkpoints that are old and many (`thin.py`), and the layers that only they had."""
+    needed = _kept(house, family)
+    for room in house.index.rooms(family):
+        points = {point.id: point for point in house.index.points(room.id)}
+        gone = thinned((Mark(id, point.at, id in needed) for id, point in points.items()), house.clock.now())
+        if gone:
+            with house.index.transaction():
+                _unlink(house, room, gone)
+    collect(house, family)
+
+
+def _kept(house: House, family: str) -> set[str]:
+    """Where a workspace is, where it goes with its next undo, where a fork or a merge began, and both ends of an apply."""
+    found: set[str | None] = set()
+    for room in house.index.rooms(family):
+        found |= {room.head, room.forked_from}
+        found |= {point.merged for point in house.index.points(room.id)}
+        changes = [change for change in house.index.changes(room.id) if not change.undone]
+        found |= {change.before for change in changes[:1]}
+        found |= {id for change in changes if change.kind == "apply" for id in (change.before, change.after)}
+    return {id for id in found if id is not None}
+
+
+def _unlink(house: House, room: Room, gone: frozenset[str]) -> None:
+    """What pointed to one that goes points to where that one pointed; two changes that met there become one."""
+    points = {point.id: point for point in house.index.points(room.id)}
+    for point in points.values():
+        parent = point.parent
+        while parent in gone and parent in points:
+            parent = points[parent].parent
+        if point.id in gone:
+            house.index.drop("checkpoints", "number", point.number)
+        elif parent != point.parent:
+            house.index.put_point(replace(point, parent=parent))
+    begins: str | None = None
+    for change in reversed(house.index.changes(room.id)):
+        if change.undone or change.after in gone:
+            begins = begins or (None if change.undone else change.before)
+            house.index.drop("changes", "number", change.number)
+        elif begins is not None:
+            house.index.put_change(replace(change, before=begins))
+            begins = None
 
 
 def discard(house: House, id: str) -> None:

@@ -54,6 +54,7 @@ class House:
         self.clock = clock
         self.open: dict[str, Open] = {}
         self._shelves: dict[str, Shelf] = {}
+        self._squashing: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # looking
@@ -125,6 +126,7 @@ class House:
         point, commit = await self.freezing(room, why, state)
         if commit.frozen is not None:
             room, is_sealed = await self.land(room, point, commit)
+            self._squash_later(room.family, point)
             return room, replace(point, sealed=is_sealed)
         if state is None or state == point.state:
             return room, point
@@ -140,6 +142,7 @@ class House:
         await asyncio.to_thread(self._make, room.family, head, live)
         try:
             is_sealed = await self._rotate(room, Stack(live, self.layers(room.family, head)))
+            commit = await asyncio.to_thread(self._kept, room, commit)
             moved = replace(room, head=head.id, live=live)
             await self._counts(room, moved, self._sealed(room, commit, is_sealed))
         except BaseException:
@@ -150,6 +153,13 @@ class House:
         else:
             self.later(shelf.settle, Layer(room.live, room.family, is_sealed))
         return moved, is_sealed
+
+    def _kept(self, room: Room, commit: Commit) -> Commit:
+        """What a program wrote between the look at the live layer and now is a checkpoint too."""
+        if commit.frozen is not None or self.shelf(room.family).is_empty(room.live):
+            return commit
+        head = self.point(room.head)
+        return replace(commit, frozen=self.new_point(room, head, "written while the workspace moved", (room.live, *head.stack)))
 
     async def _counts(self, room: Room, moved: Room, commit: Commit) -> None:
         """What is in place must be what the index says: if it cannot be written there, the old layers are put back."""
@@ -206,24 +216,33 @@ class House:
     # in the background
 
     async def _shortened(self, room: Room, head: Point) -> Point:
-        """The same checkpoint with fewer layers, if a squash has made one of many."""
-        rows = self.index.layers(room.family)
-        short = squash.shortened(head.stack, rows)
-        if len(short) >= squash.AT and len(self.layers(room.family, head)) >= MOST_LAYERS - 1:
-            await asyncio.to_thread(self.squash, room.family, short)
-            short = squash.shortened(short, self.index.layers(room.family))
-        return replace(head, stack=short)
+        """The same checkpoint with fewer layers, if a squash has made one of many, or must do so now."""
+        short = replace(head, stack=squash.shortened(head.stack, self.index.layers(room.family)))
+        layers = self.layers(room.family, short)
+        if len(layers) < MOST_LAYERS - 1:
+            return short
+        await asyncio.to_thread(self.squash, room.family, layers)
+        whole = squash.shortened(layers, self.index.layers(room.family))
+        return replace(short, stack=whole, generation=self.index.family(room.family).generation)
+
+    def _squash_later(self, family: str, point: Point) -> None:
+        if len(point.stack) >= squash.AT and family not in self._squashing:
+            self._squashing.add(family)
+            self.later(self.squash, family, point.stack)
 
     def squash(self, family: str, stack: tuple[str, ...]) -> None:
         """Makes one layer of many; it counts for checkpoints that are made from then on."""
-        rows, shelf = self.index.layers(family), self.shelf(family)
-        old = squash.sealed_end(stack, rows)
-        if len(old) < 2:
-            return
-        name = f"l{self.index.number('l')}"
-        squash.squash(shelf, tuple(shelf.sheet(rows[each]) for each in old), name)
-        with self.index.transaction():
-            self.index.put_layer(Layer(name, family, replaces=old))
+        try:
+            rows, shelf = self.index.layers(family), self.shelf(family)
+            old = squash.sealed_end(stack, rows)
+            if len(old) < 2:
+                return
+            name = f"l{self.index.number('l')}"
+            squash.squash(shelf, tuple(shelf.sheet(rows[each]) for each in old), name)
+            with self.index.transaction():
+                self.index.put_layer(Layer(name, family, replaces=old))
+        finally:
+            self._squashing.discard(family)
 
     def later(self, work: Callable[..., None], *arguments: object) -> None:
         task = asyncio.create_task(self._quietly(work, *arguments))

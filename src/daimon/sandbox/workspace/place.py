@@ -5,6 +5,7 @@ Everything goes through descriptors of directories, from one that was opened by 
 once is not gone: what lies there stays in its layer, and is in no list.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -31,11 +32,16 @@ def opened(path: str) -> Iterator[int]:
 
 @contextmanager
 def directory(top: int, path: str) -> Iterator[int]:
-    """One below another. Raises OSError where the way leads over a link or there is none."""
-    descriptor = mounts.open_below(top, path or ".")
+    """One below another. Raises NotADirectoryError where the way leads over a link."""
+    try:
+        descriptor = mounts.open_below(top, path or ".")
+    except OSError as failure:
+        if failure.errno == errno.ELOOP:
+            raise NotADirectoryError(errno.ENOTDIR, "a link, no directory", path) from failure
+        raise
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise NotADirectoryError(path)
+            raise NotADirectoryError(errno.ENOTDIR, "no directory", path)
         yield descriptor
     finally:
         os.close(descriptor)

@@ -92,6 +92,8 @@ class Plan:
 
     paths: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    rest: str | None = None
+    """The layer of what stays in the workspace alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,15 +115,15 @@ class Change:
     """The number of the apply that this one takes back."""
 
     def row(self) -> tuple[str | int | None, ...]:
-        plan = json.dumps([self.plan.paths, self.plan.left])
+        plan = json.dumps([self.plan.paths, self.plan.left, self.plan.rest])
         where = (self.number, self.workspace, self.kind, self.before, self.after)
         return (*where, self.undone, self.state, self.layer, plan, self.undoes)
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> "Change":
         number, workspace, kind, before, after, undone, state, layer, plan, undoes = row
-        paths, left = json.loads(plan)
+        paths, left, rest = json.loads(plan)
         return cls(
             number=number, workspace=workspace, kind=kind, before=before, after=after, undone=bool(undone), state=state, layer=layer,
-            plan=Plan(tuple(paths), tuple(left)), undoes=undoes,
+            plan=Plan(tuple(paths), tuple(left), rest), undoes=undoes,
         )  # fmt: skip

@@ -38,6 +38,14 @@ class Base:
         with place.opened(self.path) as top:
             yield top
 
+    def entry(self, top: int, path: str) -> Entry | None:
+        """What is there now, with its hash."""
+        seen = place.about(top, path)
+        if seen is None:
+            return None
+        found, now = _entry(top, path, seen), identity(seen)
+        return replace(found, hash=self.hash(top, path, now)) if found.kind == "file" and now is not None else found
+
     def hash(self, top: int, path: str, seen: Identity) -> str:
         known = self._hashes.get(path)
         if known is None or known[0] != seen:
@@ -70,7 +78,7 @@ class View:
             if (item := sheet.manifest.items.get(path)) is not None:
                 return None if item.kind == "whiteout" else Source(sheet, item.entry())
         seen = place.about(self.top, path) if is_on_base else None
-        return None if seen is None else Source(None, self._entry(path, seen))
+        return None if seen is None else Source(None, _entry(self.top, path, seen))
 
     def entry(self, path: str) -> Entry | None:
         """With its hash."""
@@ -80,8 +88,7 @@ class View:
     def hashed(self, path: str, found: Source) -> Entry:
         if found.sheet is not None or found.entry.kind != "file":
             return found.entry
-        seen = identity(place.about(self.top, path))
-        return replace(found.entry, hash=self.base.hash(self.top, path, seen) if seen is not None else "")
+        return self.base.entry(self.top, path) or found.entry
 
     def names(self, path: str) -> list[str]:
         """What is in a directory."""
@@ -150,8 +157,9 @@ class View:
         seen = place.about(self.top, path) if is_on_base else None
         return tuple(found), seen is not None and stat.S_ISDIR(seen.st_mode)
 
-    def _entry(self, path: str, seen: os.stat_result) -> Entry:
-        kind = place.kind_of(seen)
-        if kind == "link":
-            return Entry(kind, 0o777, hash=place.target(self.top, path))
-        return Entry(kind, stat.S_IMODE(seen.st_mode), seen.st_size if kind == "file" else 0)
+
+def _entry(top: int, path: str, seen: os.stat_result) -> Entry:
+    kind = place.kind_of(seen)
+    if kind == "link":
+        return Entry(kind, 0o777, hash=place.target(top, path))
+    return Entry(kind, stat.S_IMODE(seen.st_mode), seen.st_size if kind == "file" else 0)

@@ -8,6 +8,7 @@ Calling order: `open`, any methods, `close`. A home has one store at a time: who
 """
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
@@ -19,13 +20,14 @@ from daimon.abi.errors import BadInput
 from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
-from daimon.sandbox.workspace import beginning, comparing, course, garbage, underneath
+from daimon.sandbox.workspace import apply, beginning, comparing, course, garbage, merge, underneath
 from daimon.sandbox.workspace.house import House, Open
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Point, Room
 from daimon.sandbox.workspace.trouble import told
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 class Store:
@@ -45,7 +47,11 @@ class Store:
                 garbage.strays(house)
                 return house
 
-        return cls(await asyncio.to_thread(opened))
+        house = await asyncio.to_thread(opened)
+        with told():
+            for note in await apply.recover(house):
+                _log.warning(note)
+        return cls(house)
 
     async def settle(self) -> None:
         """Waits for what is done in the background."""
@@ -55,6 +61,11 @@ class Store:
     async def close(self) -> None:
         await self.settle()
         await asyncio.to_thread(self._house.index.close)
+
+    async def thin(self) -> None:
+        """Removes old checkpoints that are many; to be called now and then."""
+        for family in await asyncio.to_thread(self._house.index.families):
+            await self._locked(family.id, lambda id=family.id: asyncio.to_thread(garbage.thin, self._house, id))  # type: ignore[misc]
 
     # whoever opens a workspace
 
@@ -122,6 +133,12 @@ class Store:
     ) -> str:
         return (await self._compared(workspace, since, until, paths, is_text=True))[1]
 
+    async def merge(self, fork: WorkspaceId, into: WorkspaceId) -> Outcome:
+        return await self._moved(into, lambda room: merge.merge(self._house, self._house.room(fork), room))
+
+    async def apply(self, workspace: WorkspaceId, paths: tuple[str, ...] = (), *, with_programs: bool = False) -> Outcome:
+        return await self._moved(workspace, lambda room: apply.apply(self._house, room, paths, with_programs=with_programs))
+
     async def restore(self, workspace: WorkspaceId, to: CheckpointId) -> Outcome:
         return await self._moved(workspace, lambda room: course.restore(self._house, room, self._house.point(to)))
 
@@ -142,13 +159,19 @@ class Store:
     async def _undone(self, room: Room) -> Outcome:
         if (done := await course.undo_work(self._house, room)) is not None:
             return done
-        return await course.undo_move(self._house, room, course.last(self._house, room))
+        change = course.last(self._house, room)
+        return await (apply.undo if change.kind == "apply" else course.undo_move)(self._house, room, change)
 
     # below
 
     async def _moved(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
         """Something with a workspace, as it is when its turn comes."""
-        return await self._locked(self._house.room(workspace).family, lambda: work(self._house.room(workspace)))
+
+        async def carried_on() -> T:
+            await apply.recover(self._house, self._house.room(workspace).family)
+            return await work(self._house.room(workspace))
+
+        return await self._locked(self._house.room(workspace).family, carried_on)
 
     async def _locked(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         async def alone() -> T:
