@@ -48,7 +48,7 @@ class Driver:
     def __init__(self, ground: Ground, role: Role, base: str = "") -> None:
         self._ground, self._granted = ground, Granted(role)
         self._handles, self._news = Handles(), News(base)
-        self._ripgrep = searching.ripgrep()
+        self._engine = searching.Engine(searching.ripgrep())
 
     def close(self) -> None:
         self._news.close()
@@ -80,12 +80,12 @@ class Driver:
         with Tree(self._ground, self._granted) as tree:
             start = searching.start_of(tree, query.path)
         try:
-            raw = await searching.lines(start, query, self._ground.user, self._ripgrep)
+            raw = await searching.lines(start, query, self._ground.user, self._engine)
         finally:
             os.close(start.folder)
         lines = raw.spotted if self._granted.reads_all else [each for each in raw.spotted if self._granted.may_read(each.path)]
         found, has_more = await self._in_thread(lambda tree: hits.told(tree, lines, query))
-        late = (f"the search was stopped after {searching.LONGEST_S:g} s; name a directory or files",) if raw.is_late else ()
+        late = (f"the search was stopped after {self._engine.longest_s:g} s; name a directory or files",) if raw.is_late else ()
         return Hits(tuple(found), raw.engine, has_more or raw.is_cut, late)
 
     async def move(self, source: str, target: str, *, overwrite: bool = False) -> Moved:
@@ -115,8 +115,15 @@ class Driver:
         return self._handles.open_files()
 
     def changed(self) -> tuple[str, ...]:
-        with Tree(self._ground, self._granted) as tree:
-            return self._news.changed(tree, self._handles)
+        try:
+            with Tree(self._ground, self._granted) as tree:
+                return self._news.changed(tree, self._handles)
+        except ToolFailed:
+            return ()  # there is no tree at the moment; whoever uses it next will hear
+
+    def searches_with(self, program: str | None, longest_s: float = searching.LONGEST_S) -> None:
+        """The path of ripgrep, or None: the one of our own; and how long a search may take."""
+        self._engine = searching.Engine(program, longest_s)
 
     async def _do(self, work: Callable[[Tree, int], T]) -> T:
         try:

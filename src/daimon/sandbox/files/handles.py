@@ -39,8 +39,8 @@ class Look:
     version: str = ""
 
 
-Looks = Callable[[str, Stamp | None], Look]
-"""Looks at a path; if it has this stamp, that is enough."""
+Looks = Callable[[str, Held], Look]
+"""Looks at a path, to compare it with what is held."""
 
 
 class Handles:
@@ -84,7 +84,7 @@ class Handles:
 
     def _is_news(self, path: str, look: Looks) -> bool:
         held = self._held[path]
-        found = look(path, None if held.is_racy else held.stamp)
+        found = look(path, held)
         if found.stamp == held.stamp and not found.version:
             return False
         is_news = found.version not in (held.latest, held.version)

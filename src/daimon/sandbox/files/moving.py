@@ -56,7 +56,7 @@ def _moved(source: Entry, target: Entry, overwrite: bool, path: str) -> bool:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        _by_copy(source, target, overwrite, path)
+        by_copy(source, target, overwrite, path)
         return True
     return False
 
@@ -68,7 +68,7 @@ def _renamed(source: Entry, target: Entry, overwrite: bool) -> None:
         rename_new(source, target)
 
 
-def _by_copy(source: Entry, target: Entry, overwrite: bool, path: str) -> None:
+def by_copy(source: Entry, target: Entry, overwrite: bool, path: str) -> None:
     beside = target[0], f"{TEMPORARY}{secrets.token_hex(6)}"
     try:
         _Copy(path).entry(source, beside)

@@ -8,8 +8,8 @@ import os
 from contextlib import suppress
 
 from daimon.abi.errors import ToolFailed
-from daimon.sandbox.files.content import MOST, Stamp, version_by_stat, whole
-from daimon.sandbox.files.handles import Handles, Look
+from daimon.sandbox.files.content import INLINE, Stamp, version_by_stat, whole
+from daimon.sandbox.files.handles import Handles, Held, Look
 from daimon.sandbox.files.opening import FOLDER, open_below
 from daimon.sandbox.files.tree import Tree
 from daimon.sandbox.files.watches import Watches
@@ -47,7 +47,7 @@ class News:
             if not self.is_watched(path):
                 self.watch(tree, path)
         self._unsure -= set(paths)  # they are looked at now, after they are watched
-        return handles.changed(paths, lambda path, enough: _look(tree, path, enough))
+        return handles.changed(paths, lambda path, held: _look(tree, path, held))
 
     def close(self) -> None:
         self._watches.close()
@@ -74,8 +74,8 @@ def _identity(tree: Tree) -> tuple[int, int]:
     return about.st_dev, about.st_ino
 
 
-def _look(tree: Tree, path: str, enough: Stamp | None) -> Look:
-    """Held paths have no links; what is a link now, or no file, is another thing than it was."""
+def _look(tree: Tree, path: str, held: Held) -> Look:
+    """Held paths have no links; what is a link now, or no file, is another thing than it was. Of large files the stamp alone counts."""
     try:
         opened, about, real = tree.open_file(path)
     except ToolFailed:
@@ -83,9 +83,9 @@ def _look(tree: Tree, path: str, enough: Stamp | None) -> Look:
     try:
         if real != path:
             return Look()
-        stamp = Stamp.of(about)
-        if stamp == enough:
+        stamp, is_large = Stamp.of(about), about.st_size > INLINE
+        if stamp == held.stamp and (is_large or not held.is_racy):
             return Look(stamp)
-        return Look(stamp, version_by_stat(about) if about.st_size > MOST else whole(opened, about, path).version)
+        return Look(stamp, version_by_stat(about) if is_large else whole(opened, about, path).version)
     finally:
         os.close(opened)

@@ -32,7 +32,16 @@ _RIPGREP = (
 _LINE = re.compile(rb"([^\0]+)\0(\d+):(\d+):[^\n]*\n")
 SEARCHER = os.path.join(os.path.dirname(__file__), "searcher.py")
 
-Engine = Literal["ripgrep", "python"]
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    program: str | None
+    """Where ripgrep is; None: there is none."""
+    longest_s: float = LONGEST_S
+
+    @property
+    def name(self) -> Literal["ripgrep", "python"]:
+        return "ripgrep" if self.program else "python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,7 @@ class Start:
 @dataclass(frozen=True, slots=True)
 class Raw:
     spotted: tuple[Spotted, ...]
-    engine: Engine
+    engine: Literal["ripgrep", "python"]
     is_cut: bool = False
     is_late: bool = False
 
@@ -78,10 +87,11 @@ def ripgrep() -> str | None:
     return shutil.which("rg", path="/usr/local/bin:/usr/bin:/bin")
 
 
-async def lines(start: Start, query: Query, user: int | None, program: str | None) -> Raw:
+async def lines(start: Start, query: Query, user: int | None, engine: Engine) -> Raw:
     """Sorted by path and line. Raises ToolFailed for a pattern that cannot be read."""
     if not 0 < len(query.pattern) <= MOST_PATTERN or "\0" in query.pattern + query.glob:
         raise ToolFailed("bad_pattern", f"a pattern has 1 to {MOST_PATTERN:,} characters, none of them NUL")
+    program = engine.program
     words = _ripgrep(program, query, start) if program else _python(query, start)
     other = user if program else None  # the one of our own opens with care, and may not be open to that user
     running = await asyncio.create_subprocess_exec(
@@ -99,7 +109,7 @@ async def lines(start: Start, query: Query, user: int | None, program: str | Non
     output, is_late = b"", False
     try:
         _limit(running.pid)
-        async with asyncio.timeout(LONGEST_S):
+        async with asyncio.timeout(engine.longest_s):
             output = await _output(running)
     except TimeoutError:
         is_late = True
@@ -109,7 +119,7 @@ async def lines(start: Start, query: Query, user: int | None, program: str | Non
         raise await _refusal(running)
     spotted = _spotted(output, start, Glob(query.glob) if query.glob and not start.name and not program else None)
     is_cut = len(spotted) >= MOST_RAW or len(output) >= MOST_OUTPUT
-    return Raw(tuple(sorted(spotted, key=_order)[:MOST_RAW]), "ripgrep" if program else "python", is_cut, is_late)
+    return Raw(tuple(sorted(spotted, key=_order)[:MOST_RAW]), engine.name, is_cut, is_late)
 
 
 def _order(one: Spotted) -> tuple[str, int]:

@@ -156,6 +156,8 @@ class Tree:
             place = open_below(self.top, real or ".", PLACE)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise told(error, real, "look at") from error
         try:
             return os.fstat(place)
         finally:
