@@ -121,7 +121,7 @@ class Supervisor:
             if pid == 0:
                 _become(spec, domain, number, descriptors[1:])
         except OSError as error:  # no process more may be made
-            _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=self._others())
+            _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=self._others(number))
             return
         finally:
             for descriptor in descriptors[1:]:
@@ -130,7 +130,7 @@ class Supervisor:
         if failure:
             os.waitpid(pid, 0)
             code = NOT_FOUND if failure.startswith("2 ") else NOT_STARTED
-            _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=self._others())
+            _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=self._others(number))
         else:
             self._running[pid] = number
             if spec.get("terminal"):
@@ -164,8 +164,9 @@ class Supervisor:
                 break
             time.sleep(0.01)
         del self._trees[number]
+        left = self._others(number)
         self._began.pop(number, None)
-        _say(self._line, id=number, cleared=True, left=self._others())
+        _say(self._line, id=number, cleared=True, left=left)
 
     def _end_rest(self, number: int) -> None:
         """What a command left running when it ended. Where no other runs, that is everything."""
@@ -179,7 +180,7 @@ class Supervisor:
                 break
             time.sleep(0.005)
         self._began.clear()
-        _say(self._line, id=number, cleared=True, left=self._others())
+        _say(self._line, id=number, cleared=True, left=self._others(number))
 
     def _below(self, what: Below, number: int) -> None:
         """Tells what a shell has running, after signalling it where that is asked: all, or one process with what is below it."""
@@ -194,9 +195,14 @@ class Supervisor:
             self._reap()
         _say(self._line, id=number, listed=processes.told(found))
 
-    def _others(self) -> list[str]:
-        """What runs and is no command of its own, nor what a shell on a terminal started on purpose."""
-        return processes.others(descendants(set(self._running) | marked(*self._shells)))
+    def _others(self, number: int) -> list[str]:
+        """What runs and belongs to no command that still runs, nor to a shell. What is older than a command may be a shell's, if there is
+        one, even if it took its mark off."""
+        known = descendants(set(self._running) | marked(*self._running.values()))
+        if self._shells:
+            began = self._began.get(number, (0, 0))
+            known |= {pid for pid, process in processes.processes().items() if (process.born, pid) < began}
+        return processes.others(known)
 
     def _reap(self) -> None:
         while True:
@@ -209,7 +215,7 @@ class Supervisor:
             number = self._running.pop(pid, None)
             if number is not None:
                 self._shells.discard(number)
-                left = self._others()
+                left = self._others(number)
                 if number not in self._trees and not left:
                     self._began.pop(number, None)
                 _say(self._line, id=number, ended=status, left=left)

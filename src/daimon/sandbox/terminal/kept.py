@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import NotFound, ToolFailed
+from daimon.abi.terminal import Excerpt
+from daimon.sandbox.terminal.plain import rendered
 
 EACH, IN_ALL = 64 << 20, 1 << 30
+MOST_FILES = 4_096
 _ID = re.compile(r"[a-z0-9][a-z0-9_.-]{0,79}")
 
 
@@ -135,14 +138,33 @@ class Kept:
             with suppress(OSError):
                 stat = path.stat()
                 found.append((stat.st_mtime_ns, stat.st_size, path))
-        total = sum(size for _, size, _ in found) + self.each
+        total, number = sum(size for _, size, _ in found) + self.each, len(found)
         for _, size, path in sorted(found):
-            if total <= self.in_all:
+            if total <= self.in_all and number <= MOST_FILES:
                 return
+            number -= 1
             if path.name not in self._open:
                 with suppress(OSError):
                     path.unlink()
                 total -= size
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOutputs:
+    """Of all owners, as tools read them."""
+
+    directory: Path
+    _known: dict[str, Kept] = field(default_factory=dict)
+
+    def of(self, owner: str) -> Kept:
+        return self._known.setdefault(owner, Kept.of(self.directory, owner))
+
+    def read(self, owner: str, output: str, start: int, length: int) -> Excerpt:
+        try:
+            piece = self.of(owner).read(output, start, length)
+        except NotFound as missing:
+            raise ToolFailed("not_found", str(missing)) from None
+        return Excerpt(rendered(piece.data), piece.start, piece.start + len(piece.data), piece.size, piece.missing)
 
 
 def _at(file: int, start: int, end: int, half: int) -> bytes:

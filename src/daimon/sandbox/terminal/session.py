@@ -235,7 +235,7 @@ class Session:
         if current is None or current.is_complete.is_set():
             return self._aside(data)
         before, found, after = data.partition(current.mark)
-        if found and current.reported.done():
+        if found:
             current.printing.add(before)
             current.is_complete.set()
             return self._aside(after)

@@ -75,7 +75,7 @@ class State:
     def script(self, top: str) -> str:
         """For a new shell. Where the directory is gone, the top; functions come after aliases, which they must not be expanded by."""
         cd = self.cd(top)
-        parts = [self.umask, *(_declared_everywhere(text) for text in self.variables.values()), self.functions, self.shopt, self.aliases]
+        parts = [self.umask, *self.variables.values(), self.functions, self.shopt, self.aliases]
         return "\n".join((*(f"builtin eval {quoted(part)}" for part in parts if part), f"builtin eval {quoted(self.options)}", cd))
 
 
@@ -84,7 +84,3 @@ _TEXTS = ("directory", "functions", "aliases", "options", "shopt", "umask")
 
 def _settable(options: str) -> str:
     return "\n".join(line for line in options.splitlines() if line.split()[-1:] and line.split()[-1] not in _NOT_SET)
-
-
-def _declared_everywhere(text: str) -> str:
-    return text.replace("declare ", "builtin declare ", 1)
