@@ -108,7 +108,7 @@ async def the_rest(bench: Bench, times: int) -> None:
 async def merged(bench: Bench, workspace: WorkspaceId, ground: OverlayGround) -> None:
     fork = (await bench.store.fork(workspace)).id
     async with bench.open(fork) as other:
-        _append(other, bench, range(0, CHANGES))
+        _append(other, bench, range(CHANGES))
     _append(ground, bench, range(CHANGES, 2 * CHANGES))
     conflicts: list[object] = []
 
@@ -138,7 +138,8 @@ def copied_ms(base: Path, place: Path) -> float:
 
 def git_ms(base: Path, bench: Bench, place: Path) -> float:
     """A commit of as many changes, after the first one, which holds all."""
-    git = ["git", f"--git-dir={place / 'git'}", f"--work-tree={base}", "-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "gc.auto=0"]
+    settings = ("user.name=x", "user.email=x@localhost", "gc.auto=0")
+    git = ["git", f"--git-dir={place / 'git'}", f"--work-tree={base}", *(word for each in settings for word in ("-c", each))]
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(place)}
 
     def run(*words: str) -> None:

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
-from daimon.abi.box import Box
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
 from daimon.abi.ports import Notes, Timers
+from daimon.abi.progress import Progress
 from daimon.abi.resources import Resources
-from daimon.abi.tool import Manifest
+from daimon.abi.terminal import Bench, Outputs, Services
+from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
 from daimon.context.assemble import Pager
 from daimon.context.held import EXPLAINED
@@ -48,6 +49,7 @@ from daimon.kernel.feed import Feed
 from daimon.kernel.grants import Standing
 from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
+from daimon.kernel.printing import Printer
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.thinking import Thinking
@@ -64,6 +66,7 @@ from daimon.memory.notebook import Notebook
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.judge import Judge
+from daimon.sandbox.services import KeptServices
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
@@ -71,8 +74,11 @@ from daimon.tools.planning import planning_tools
 from daimon.tools.quarantine import READERS_SYSTEM, quarantine_tools
 from daimon.tools.registry import Registry
 from daimon.tools.reminders import reminder_tools
+from daimon.tools.services import service_tools
 from daimon.tools.shell import shell_tools
 from daimon.tools.status import Counter, status_tools
+from daimon.tools.terminal import Served as Terminal
+from daimon.tools.terminal import terminal_tools
 from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
@@ -137,7 +143,10 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(shop.close)
         boxes = shop.pool(settings.sandbox.idle_minutes * 60, settings.sandbox.most)
         stack.push_async_callback(boxes.close)
-        served = Served(notebook, journal, boxes, lambda: bool(mind.used - {REFLEX}))
+        services = KeptServices(home.path / "services.json", boxes, clock, shop.outputs)
+        stack.push_async_callback(services.close)
+        feed = Feed()
+        served = Served(notebook, journal, boxes, lambda: bool(mind.used - {REFLEX}), shop.outputs, services, Printer(feed, redactor))
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
@@ -145,7 +154,6 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor)
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
-        feed = Feed()
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
@@ -168,7 +176,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings)
+            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings)
             return Status(*here, count, depth, journal.commits, told, balances)
 
         async def reload() -> Reloaded:
@@ -194,6 +202,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
                 await server.started()
+            if sandboxes.can_be_made:
+                services.resume()
             gc.freeze()  # all that was loaded stays: the collector need not look at it again and again
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
@@ -216,15 +226,18 @@ class Served:
 
     notes: Notes
     stored: Stored
-    boxes: Resources[Box]
+    boxes: Resources[Bench]
     can_read: Callable[[], bool]
+    outputs: Outputs
+    services: Services
+    progress: Progress
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
     kept = (*notes_tools(served.notes), *reminder_tools(served.stored), *status_tools(served.stored))
     own = (*clock_tools(str(config.zone(settings))), *people_tools(), *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
-    running = shell_tools(served.boxes, sandboxes.places()) if sandboxes.can_be_made else ()
+    running = _running(sandboxes, served) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
     known: set[str] = set()
     planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in (*running, *kit.tools)) else ()
@@ -233,10 +246,15 @@ def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop
     return registry
 
 
+def _running(sandboxes: workshop.Sandboxes, served: Served) -> tuple[Tool, ...]:
+    terminals = terminal_tools(Terminal(served.boxes, served.outputs, served.progress))
+    return (*terminals, *service_tools(served.services), *shell_tools(served.boxes, sandboxes.places()))
+
+
 def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    served = Served(nobody, nobody, nobody, bool)
+    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody)
     return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 

@@ -76,6 +76,10 @@ class Site:
     def losses(self) -> str:
         return "what ran on it has ended; the files are as they were left"
 
+    @property
+    def is_needed(self) -> bool:
+        return False
+
     async def rotate(self, stack: Stack) -> bool:
         shells = list(self.shells.values())
         for each in shells:

@@ -9,8 +9,8 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,12 +31,19 @@ from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
 from daimon.sandbox.plan import Wanted, has_bwrap, outside, workspace_of
 from daimon.sandbox.pool import Pool
+from daimon.sandbox.terminal.kept import Kept, KeptOutputs
+from daimon.sandbox.terminal.state import State
+from daimon.sandbox.terminal.terminals import ShellTerminals
 
 if TYPE_CHECKING:
     from daimon.net.egress import Egress
 
 WORKSPACE = "workspace"
 """In the home, unless the settings name another directory."""
+OUTPUTS = "outputs"
+"""In the home: what commands in terminals printed."""
+BY_HAND = "by hand"
+"""Whose output it is in a box that somebody made at the command line."""
 NO_BWRAP = "bwrap is not installed, so agents cannot run commands; install the package `bubblewrap` and start again"
 _A_DAY_S = 86_400.0
 _LOG = logging.getLogger(__name__)
@@ -97,7 +104,7 @@ class Mark:
     label: Label = EMPTY
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class WiredBox:
     """A running box with its way out."""
 
@@ -111,6 +118,15 @@ class WiredBox:
     mark: Mark = field(default_factory=Mark)
     closing: Callable[[], None] = _nothing
     """What else ends with it."""
+    kept: Kept
+    saved: dict[str, State]
+    """What terminals knew, by name; it outlives the box."""
+    terminals: ShellTerminals = field(init=False)
+    _online: int = 0
+    """Commands with places that run now."""
+
+    def __post_init__(self) -> None:
+        self.terminals = ShellTerminals(self.box, str(self.agent), self.kept, self, self.saved)
 
     @property
     def is_alive(self) -> bool:
@@ -124,6 +140,10 @@ class WiredBox:
     def losses(self) -> str:
         return LOSSES
 
+    @property
+    def is_needed(self) -> bool:
+        return self.terminals.has_work
+
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
         self.mark.label = self.mark.label.joined(command.label)
         if self.way_out is None:
@@ -132,18 +152,52 @@ class WiredBox:
             return await self.box.run(command, sinks)
         places = [known for place in command.places for known in _as_the_role_says(place, self.role)]
         try:
-            with self.way_out.open(places, await self._current() if places else (), self.mark.label):
-                ran = await self.box.run(command, sinks)
+            async with self._alone(is_needed=bool(places)):
+                with self.way_out.open(places, await self._current() if places else (), self.mark.label):
+                    ran = await self.box.run(command, sinks)
         except BaseException:
             self._say_attempts()
             raise
         return replace(ran, attempts=self._attempts())
+
+    def admit(self, label: Label) -> None:
+        if self._online:
+            raise ToolFailed(
+                "online", "a command with a network runs in the box, and all else stands still; try again when it has ended", True
+            )
+        self.mark.label = self.mark.label.joined(label)
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        return self._attempts() if self.way_out is not None else ()
+
+    @asynccontextmanager
+    async def _alone(self, is_needed: bool) -> AsyncIterator[None]:
+        """What runs on in the box shares its network with a command that has places. So it stands still meanwhile, and what it has asked
+        for already is not heard any more."""
+        if not is_needed:
+            yield
+            return
+        if not self.terminals.is_idle:
+            raise ToolFailed("busy", "a command runs in a terminal of this box; wait for it or stop it, then go online", retryable=True)
+        assert self.way_out is not None
+        self._online += 1
+        try:
+            if self._online == 1:
+                await self.box.pause()
+                await self.way_out.hush()
+            yield
+        finally:
+            self._online -= 1
+            if not self._online:
+                with suppress(Lost):
+                    await self.box.resume()
 
     async def close(self) -> None:
         if self.serving is not None:
             self.serving.cancel()
             with suppress(asyncio.CancelledError):
                 await self.serving
+        await self.terminals.close()
         await self.box.close()
         if self.way_out is not None:
             self._say_attempts()
@@ -200,6 +254,12 @@ class Workshop:
     resolver: SystemResolver = field(default_factory=SystemResolver)
     marks: dict[str, Mark] = field(default_factory=dict)
     """By workspace, since the start."""
+    saved: dict[str, dict[str, State]] = field(default_factory=dict)
+    """What terminals knew, by the key of their box."""
+    outputs: KeptOutputs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outputs = KeptOutputs(self.sandboxes.home / OUTPUTS)
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
@@ -212,9 +272,9 @@ class Workshop:
         agent = self.sandboxes.agent_of(key)
         workspace = self.sandboxes.workspace
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return await self.open(self.sandboxes.role_of(agent), workspace, agent)
+        return await self.open(self.sandboxes.role_of(agent), workspace, agent, key)
 
-    async def open(self, role: Role, workspace: Path, agent: AgentId) -> WiredBox:
+    async def open(self, role: Role, workspace: Path, agent: AgentId, key: str = BY_HAND) -> WiredBox:
         for path in (workspace_of(workspace), *outside(role)):
             _require_apart(path, self.sandboxes.home)
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
@@ -224,9 +284,21 @@ class Workshop:
         authorities = _authorities(way_out.authority_pem) if way_out is not None and _looks_into_tls(role) else ""
         box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
         mark = self.marks.setdefault(box.workspace, Mark())
-        if box.listener is None or way_out is None:
-            return WiredBox(role, agent, box, self.secrets, injections, None, mark=mark)
-        return WiredBox(role, agent, box, self.secrets, injections, way_out, asyncio.create_task(way_out.serve(box.listener)), mark)
+        is_online = box.listener is not None and way_out is not None
+        made = WiredBox(
+            role=role,
+            agent=agent,
+            box=box,
+            secrets=self.secrets,
+            injections=injections,
+            way_out=way_out if is_online else None,
+            mark=mark,
+            kept=self.outputs.of(key),
+            saved=self.saved.setdefault(key, {}),
+        )
+        if box.listener is not None and way_out is not None:
+            made.serving = asyncio.create_task(way_out.serve(box.listener))
+        return made
 
     def _way_out(self) -> "Egress":
         from daimon.net.egress import Egress  # with all of cryptography: only where somebody may be reached

@@ -10,6 +10,7 @@ from tests.workshop_rig import FETCH, Shop, workshop
 
 from daimon.abi.errors import ToolFailed
 from daimon.abi.label import Author
+from daimon.abi.progress import unseen
 from daimon.abi.step import Asked, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, Tool
 from daimon.abi.turn import State, Turn
@@ -17,12 +18,17 @@ from daimon.sandbox.plan import has_bwrap
 from daimon.testing.model import calls, says
 from daimon.tools.registry import Registry
 from daimon.tools.shell import shell_tools
+from daimon.tools.terminal import Served, terminal_tools
 
 needs_bwrap = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
 
 
 def tools_of(shop: Shop) -> dict[str, Tool]:
     return {tool.manifest.name: tool for tool in shell_tools(shop.pool, shop.workshop.sandboxes.places())}
+
+
+def all_tools(shop: Shop) -> tuple[Tool, ...]:
+    return (*terminal_tools(Served(shop.pool, shop.workshop.outputs, unseen)), *tools_of(shop).values())
 
 
 async def ran(tool: Tool, call: Call, **arguments: Any) -> tuple[dict[str, Any], Result]:
@@ -35,21 +41,22 @@ async def ran(tool: Tool, call: Call, **arguments: Any) -> tuple[dict[str, Any],
 @needs_bwrap
 async def test_the_model_is_told_what_a_command_said_and_no_more(tmp_path: Path, call: Call) -> None:
     async with workshop(tmp_path) as shop:
-        run = tools_of(shop)["run"]
-        assert (await ran(run, call, command="echo hello"))[0] == {"exit": 0, "output": "hello\n"}
-        assert (await ran(run, call, command="echo bad >&2; exit 3"))[0] == {"exit": 3, "output": "", "errors": "bad\n"}
-        late, _ = await ran(run, call, command="sleep 1000", timeout_s=0.2)
+        run = tools_of(shop)["run_online"]
+        assert (await ran(run, call, command="echo hello", hosts=["open.test"]))[0] == {"exit": 0, "output": "hello\n"}
+        told, _ = await ran(run, call, command="echo bad >&2; exit 3", hosts=["open.test"])
+        assert told == {"exit": 3, "output": "", "errors": "bad\n"}
+        late, _ = await ran(run, call, command="sleep 1000", timeout_s=0.2, hosts=["open.test"])
         assert late["end"] == "stopped: it took too long"
-        left, _ = await ran(run, call, command="sleep 1000 > /dev/null 2>&1 &")
+        left, _ = await ran(run, call, command="sleep 1000 > /dev/null 2>&1 &", hosts=["open.test"])
         assert len(left["ended_with_it"]) == 1
         (shop.workspace / "sub").mkdir()
-        assert (await ran(run, call, command="basename $PWD", directory="sub"))[0]["output"] == "sub\n"
-        aside, _ = await ran(run, call, command="echo evil > .envrc")
+        assert (await ran(run, call, command="basename $PWD", directory="sub", hosts=["open.test"]))[0]["output"] == "sub\n"
+        aside, _ = await ran(run, call, command="echo evil > .envrc", hosts=["open.test"])
         assert aside["set_aside"] == [".envrc → envrc.set-aside-1"]
-        long, _ = await ran(run, call, command="yes | head -c 1000000")
+        long, _ = await ran(run, call, command="yes | head -c 1000000", hosts=["open.test"])
         assert "bytes left out" in long["output"]
         await shop.pool.restart(f"{call.agent}:{call.conversation}", "the owner wanted it")
-        lost, _ = await ran(run, call, command="true")
+        lost, _ = await ran(run, call, command="true", hosts=["open.test"])
         assert lost["lost"].startswith("the owner wanted it: what ran in the box")
 
 
@@ -88,27 +95,16 @@ async def test_a_host_outside_every_role_is_refused_with_those_there_are(tmp_pat
 
 async def test_without_a_place_there_is_no_way_to_ask_for_a_network(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
-        assert [tool.manifest.name for tool in shell_tools(shop.pool, ())] == ["run"]
+        assert shell_tools(shop.pool, ()) == ()
 
 
 async def test_the_manifests_say_what_the_policy_must_know(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         tools = {manifest.name: manifest for manifest in Registry(tools_of(shop).values()).manifests()}
-        assert tools["run"].effect is Effect.VERIFIABLE
-        assert Capability.SENDS not in tools["run"].capabilities
         assert tools["run_online"].effect is Effect.UNSAFE
         assert Capability.SENDS in tools["run_online"].capabilities
         assert tools["run_online"].roles["hosts"] is ArgumentRole.DESTINATION
         assert {tool.roles["command"] for tool in tools.values()} == {ArgumentRole.COMMAND}
-
-
-async def test_a_command_that_was_under_way_when_daimon_died_is_not_run_again(tmp_path: Path, call: Call) -> None:
-    async with workshop(tmp_path) as shop:
-        found = await tools_of(shop)["run"].verify({"command": "touch again"}, call)
-        assert isinstance(found, Result)
-        assert isinstance(found.data, dict)
-        assert found.data["end"] == "interrupted"
-        assert shop.pool.standing() == ()
 
 
 async def questions(rig: Rig, turn: Turn, number: int) -> list[Step]:
@@ -130,7 +126,7 @@ async def test_through_a_whole_turn_the_journal_has_what_was_reached_with_its_la
         calls(("run_online", {"command": f"{FETCH} http://open.test/x", "hosts": ["open.test"]})),
         says("done"),
     )
-    async with workshop(tmp_path) as shop, kernel(script=script, tools=tools_of(shop).values(), timeout_s=60.0) as rig:
+    async with workshop(tmp_path) as shop, kernel(script=script, tools=all_tools(shop), timeout_s=60.0) as rig:
         turn, _ = await rig.ask("make a file and tell open.test")
         for number in (1, 2):
             assert turn.state is State.PARKED  # the rules ask before anything runs, and again before it sends

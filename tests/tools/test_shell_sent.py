@@ -7,7 +7,7 @@ import pytest
 
 from daimon.abi.box import Attempt
 from daimon.abi.label import owned
-from daimon.tools.shell import _touched
+from daimon.tools.shell import touched_by
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ def test_what_was_sent_has_left_even_if_the_connection_was_cut(
 ) -> None:
     label = owned("terminal")
     attempt = Attempt(datetime.now(UTC), "api.test", 443, "POST", "/", outcome, sent_bytes=sent_bytes, label=label)
-    assert _touched(attempt).label == (label if has_left else None)
+    assert touched_by(attempt).label == (label if has_left else None)

@@ -29,7 +29,7 @@ from daimon.cli.interrupt import Interrupt
 from daimon.cli.reach import POLL_S, Door, Line
 from daimon.gateway.answers import Taken, Trace
 from daimon.gateway.client import Client, Feed
-from daimon.kernel.feed import Changed, Cost, Gap, Recorded, Spoken, Token, Update
+from daimon.kernel.feed import Changed, Cost, Gap, Printed, Recorded, Spoken, Token, Update
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
 
@@ -244,7 +244,7 @@ class Exchange:
                 return self._is_mine(turn)
             case Spoken(key=key):
                 return self.turn is None or not key.startswith(f"{self.turn}:")
-            case Cost() | Gap():
+            case Cost() | Gap() | Printed():
                 return False
             case _:
                 assert_never(update)

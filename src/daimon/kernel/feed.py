@@ -37,6 +37,17 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Printed:
+    """What a tool printed while it works, such as a command. `step` is the one that intends the call. Of a flood only a part comes."""
+
+    conversation: Conversation
+    turn: TurnId
+    step: int
+    text: str
+    kind: Literal["printed"] = "printed"
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     conversation: Conversation
     step: Step
@@ -78,7 +89,7 @@ class Gap:
     kind: Literal["gap"] = "gap"
 
 
-Update = Annotated[Token | Recorded | Changed | Cost | Spoken | Gap, Field(discriminator="kind")]
+Update = Annotated[Token | Printed | Recorded | Changed | Cost | Spoken | Gap, Field(discriminator="kind")]
 
 
 class Subscription:

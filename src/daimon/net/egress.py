@@ -29,6 +29,8 @@ from daimon.net.resolve import Resolver
 from daimon.net.stream import Plain
 from daimon.net.visit import Log
 
+TURNS = 16
+"""Of the loop, until whoever waited to be accepted has been."""
 _log = logging.getLogger(__name__)
 
 
@@ -82,6 +84,15 @@ class Egress:
         finally:
             self._rules.spans.remove(span)
             self._cut()
+
+    async def hush(self) -> None:
+        """Ends what there is, also what has been asked and not been heard yet. For a box in which nothing moves: of what waited here, none
+        gets what is opened next."""
+        for _ in range(TURNS):
+            for connection, task in tuple(self._live.items()):
+                connection.cut()
+                task.cancel()
+            await asyncio.sleep(0)  # the loop accepts who waited outside
 
     def taken(self) -> tuple[Attempt, ...]:
         """Attempts that ended since the last time, the oldest first. If some had to be dropped, the first one says how many."""

@@ -32,7 +32,9 @@ from daimon.sandbox.overlay import OverlayGround
 from daimon.sandbox.pins import Pins
 from daimon.sandbox.plan import Wanted, spec_of
 from daimon.sandbox.refusal import explained
+from daimon.sandbox.spawned import Spawned
 from daimon.sandbox.spec import WORKSPACES, Spec
+from daimon.sandbox.waiting import Waiting, status_of
 
 START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
 LARGEST = 65_536
@@ -54,20 +56,6 @@ class Force:
     filter_instructions: int
 
 
-@dataclass(slots=True)
-class _Waiting:
-    ended: "asyncio.Future[dict[str, Any]]"
-    cleared: "asyncio.Future[dict[str, Any]]"
-    over: End | None = None
-
-    def hear(self, said: dict[str, Any]) -> None:
-        if "cleared" in said and not self.cleared.done():
-            self.cleared.set_result(said)
-        elif not self.ended.done():
-            _status(said)
-            self.ended.set_result(said)
-
-
 class RunningBox:
     """Made by `start`."""
 
@@ -76,7 +64,7 @@ class RunningBox:
     ) -> None:
         self._spec, self._grants, self._process, self._control, self._line = spec, grants, process, control, line
         self._ids = itertools.count(1)
-        self._waiting: dict[int, _Waiting] = {}
+        self._waiting: dict[int, Waiting] = {}
         self._asked: deque[asyncio.Future[bool]] = deque()
         """Who wants to know whether memory ran out; the holder answers in this order."""
         self._hello: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -103,9 +91,9 @@ class RunningBox:
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
-        began, loop = time.monotonic(), asyncio.get_running_loop()
+        began = time.monotonic()
         number, self._noise = next(self._ids), 0
-        waiting = self._waiting[number] = _Waiting(loop.create_future(), loop.create_future())
+        waiting = self._waiting[number] = Waiting.fresh()
         with contextlib.ExitStack() as ending:
             ending.callback(self._waiting.pop, number, None)
             out, err = (Stream(command.max_output_bytes, sink) for sink in sinks)
@@ -114,7 +102,7 @@ class RunningBox:
             ending.push(self._sweep_after_failure)
             self._begin()
             ending.callback(self._tell_holder, holder.END)
-            self._send(number, command, out, err)
+            self._send(number, command, (_memory(command.stdin), out.give(), err.give()))
             try:
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), command.timeout_s)
             except TimeoutError:
@@ -128,7 +116,7 @@ class RunningBox:
                 await self._end_rest(number, waiting)
             if "error" in said:  # what kept it from starting, where a shell would say it
                 err.add(f"{_plain(said['error'], 2000)}\n".encode())
-            status = _status(said)
+            status = status_of(said)
             end = waiting.over or await self._ended_how(status)
             return Ran(
                 end=end,
@@ -139,6 +127,33 @@ class RunningBox:
                 left=() if end in OVER else _left(said),
                 set_aside=self._swept(),
             )
+
+    def spawn(self, command: Command, streams: tuple[int, int, int]) -> Spawned:
+        """A shell that stays, on a terminal: that, what it reads its commands from, what it reports on. Closes all three."""
+        if not self.is_alive:
+            for descriptor in streams:
+                os.close(descriptor)
+            raise Lost(f"the box is gone: {self._why_dead}")
+        number, self._noise = next(self._ids), 0
+        waiting = self._waiting[number] = Waiting.fresh(is_shell=True)
+        self._send(number, command, streams, is_shell=True)
+        return Spawned(self, number, waiting)
+
+    async def pause(self) -> None:
+        """All in it stands still until `resume`. Raises Lost where it does not."""
+        await self._told("pause")
+
+    async def resume(self) -> None:
+        if self.is_alive:
+            await self._told("resume")
+
+    def swept(self) -> tuple[str, ...]:
+        """What of the workspace would run by itself on the owner's machine is moved aside."""
+        return self._swept()
+
+    async def ran_out_of_memory(self) -> bool:
+        """Since commands run, or since the last question."""
+        return bool(self.force.limits) and await self._ran_out_of_memory()
 
     async def close(self) -> None:
         self._die("it was closed")
@@ -270,24 +285,23 @@ class RunningBox:
             self._hello.set_exception(lost)
             self._hello.exception()  # nobody may be waiting for it
         for waiting in self._waiting.values():
-            for future in (waiting.ended, waiting.cleared):
-                if not future.done():
-                    future.set_exception(lost)
-                    future.exception()
+            waiting.fail(lost)
         for answer in self._asked:
             answer.cancel()
 
     # -- telling -------------------------------------------------------------------------------------------------------
 
-    def _send(self, number: int, command: Command, out: Stream, err: Stream) -> None:
+    def _send(self, number: int, command: Command, streams: tuple[int, int, int], is_shell: bool = False) -> None:
+        """Closes the streams."""
         spec = {
+            "terminal": is_shell,
             "argv": command.argv,
             "directory": os.path.normpath(os.path.join(self.directory, command.directory)),
             "environment": {**self._spec.environment, **command.environment},
             "limits": _rlimits(self._spec),
             "rules": self._grants.rules(),
         }
-        descriptors = [_memory(json.dumps(spec).encode()), _memory(command.stdin), out.give(), err.give()]
+        descriptors = [_memory(json.dumps(spec).encode()), *streams]
         try:
             socket.send_fds(self._line, [json.dumps({"do": "run", "id": number}).encode()], descriptors)
         except OSError as error:
@@ -307,29 +321,57 @@ class RunningBox:
         with contextlib.suppress(OSError):
             self._control.send(what)
 
-    def _order(self, **order: object) -> None:
+    async def _told(self, what: str) -> None:
+        number = next(self._ids)
+        waiting = self._waiting[number] = Waiting.fresh()
+        try:
+            self.order(do=what, id=number)
+            await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)
+        except TimeoutError:
+            self._die(f"its supervisor does not {what} it")
+            raise Lost(f"the box is gone: {self._why_dead}") from None
+        finally:
+            self.forget(number)
+
+    def forget(self, number: int) -> None:
+        self._waiting.pop(number, None)
+
+    def condemn(self, why: str) -> None:
+        self._die(why)
+
+    def busy(self, is_busy: bool) -> None:
+        self._noise = 0
+        if is_busy:
+            self._begin()
+        else:
+            self._tell_holder(holder.END)
+
+    def order(self, **order: object) -> None:
         with contextlib.suppress(OSError):
             self._line.send(json.dumps(order).encode())
 
-    async def _stop(self, number: int, waiting: _Waiting) -> dict[str, Any]:
+    async def _stop(self, number: int, waiting: Waiting) -> dict[str, Any]:
         """INT, TERM, KILL to all of a command. A box that does not even end that is ended itself."""
         for which in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            self._order(do="signal", id=number, signal=int(which))
+            self.order(do="signal", id=number, signal=int(which))
             with contextlib.suppress(TimeoutError):
                 said = await asyncio.wait_for(asyncio.shield(waiting.ended), GRACE_S)
-                self._order(do="clear", id=number)
+                self.order(do="clear", id=number)
                 cleared = await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)
                 return {**said, "left": cleared.get("left")}
         self._die("a command could not be stopped")
         return await waiting.ended
 
-    async def _end_rest(self, number: int, waiting: _Waiting) -> None:
+    async def _end_rest(self, number: int, waiting: Waiting) -> None:
         """What ran on could put something into the workspace after the sweep, or wait for the hosts of a later command."""
-        self._order(do="rest", id=number)
+        self.order(do="rest", id=number)
         with contextlib.suppress(TimeoutError):
-            if not _left(await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)) or len(self._waiting) > 1:
+            if not _left(await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)) or self._has_others(number):
                 return
         self._die("what a command left running could not be stopped")
+
+    def _has_others(self, number: int) -> bool:
+        return any(not waiting.is_shell for other, waiting in self._waiting.items() if other != number)
 
     async def _ended_how(self, status: int) -> End:
         if status and self.force.limits and await self._ran_out_of_memory():
@@ -413,13 +455,6 @@ def _rlimits(spec: Spec) -> dict[str, int]:
         "RLIMIT_MEMLOCK": 8 << 20,
         "RLIMIT_MSGQUEUE": 1 << 20,
     }
-
-
-def _status(said: Mapping[str, Any]) -> int:
-    status = said["ended"]
-    if not isinstance(status, int) or not 0 <= status <= 0xFFFF:
-        raise ValueError(f"{status!r:.80} is no status of a process")
-    return os.waitstatus_to_exitcode(status)
 
 
 def _left(said: Mapping[str, Any]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ ETC = (
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "pki", "protocols", "python3", "services"),
     *("ssl/certs", "ssl/openssl.cnf", "timezone", "xdg"),
 )
-INSIDE = ("__init__.py", "sandbox/__init__.py", "sandbox/supervisor.py", "sandbox/landlock.py")
+INSIDE = ("__init__.py", *(f"sandbox/{name}.py" for name in ("__init__", "supervisor", "landlock", "processes", "tty")))
 """Files of Daimon that the supervisor is made of."""
 MIB = 1 << 20
 START = f"import sys; sys.path.insert(0, {LIBRARY!r}); from daimon.sandbox.supervisor import main; main()"

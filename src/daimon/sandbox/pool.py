@@ -31,6 +31,11 @@ class Living(Protocol):
         """What is gone when it is gone, for the model."""
         ...
 
+    @property
+    def is_needed(self) -> bool:
+        """Does something go on in it that nobody waits for?"""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -96,6 +101,8 @@ class Pool(Generic[R]):
                 continue
             await self._clock.sleep(max(0.0, min(due) - self._clock.monotonic()))
             for entry in list(self._entries.values()):
+                if entry.resource is not None and entry.resource.is_needed:
+                    entry.used_at = self._clock.monotonic()
                 if not entry.leases and entry.used_at + self._idle_s <= self._clock.monotonic():
                     await self._end(entry, f"nobody used it for {self._idle_s / 60:g} minutes")
 

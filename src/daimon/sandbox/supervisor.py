@@ -5,6 +5,9 @@ stdin, stdout, stderr; so what a command writes goes straight to the gateway and
 own, with resource limits and a Landlock domain that it cannot lift, and with no descriptor but its three. The supervisor cannot be traced
 by what it starts (it is not dumpable) nor ended by it (signals from inside do not reach process 1).
 
+A shell on a terminal (`tty.py`) is a command that does not end: what it started is told and signalled by order (`below`), and is
+nothing that another command left behind. `pause` lets everything stand still until `resume`.
+
 It is inside, so nobody outside trusts it: whatever it says is checked, and a box without it is a dead box. Standard library only.
 """
 
@@ -20,13 +23,12 @@ import sys
 import time
 from typing import Any, NamedTuple
 
-from daimon.sandbox import landlock
+from daimon.sandbox import landlock, processes, tty
+from daimon.sandbox.processes import MARK, descendants, marked, pids
 
 NOT_FOUND, NOT_STARTED = 127, 126
-MOST_LEFT = 20
 _SET_DUMPABLE = 4
 _IN_TREES = "/workspace/"
-_OUR_MARK = "DAIMON_COMMAND"
 Running = dict[int, int]
 """Commands that run: process, number."""
 
@@ -45,6 +47,16 @@ def main() -> None:
     Supervisor(line, leash, wake_read).serve()
 
 
+class Below(NamedTuple):
+    """An order about what a shell has running."""
+
+    signal: int = 0
+    since: int = 0
+    """Only what was born then, in ticks since the machine's start, or later."""
+    pid: int = 0
+    """Only this one, if it is one of the shell's, and what is below it."""
+
+
 class Supervisor:
     def __init__(self, line: socket.socket, leash: socket.socket, wake: int) -> None:
         self._line, self._leash, self._wake = line, leash, wake
@@ -54,6 +66,8 @@ class Supervisor:
         """What belonged to a command that is being stopped."""
         self._began: dict[int, tuple[int, int]] = {}
         """When commands began, as the kernel counts the births of processes, and as which: within one tick of it, numbers tell."""
+        self._shells: set[int] = set()
+        """Those of the running ones that stand on a terminal."""
 
     def serve(self) -> None:
         waiting = select.poll()
@@ -89,6 +103,11 @@ class Supervisor:
                 self._clear(int(order["id"]))
             case "rest":
                 self._end_rest(int(order["id"]))
+            case "below":
+                self._below(Below(**order["what"]), int(order["id"]))
+            case "pause" | "resume":
+                (processes.pause if order["do"] == "pause" else processes.resume)()
+                _say(self._line, id=int(order["id"]), cleared=True)
             case _:
                 _end_all()
         return True
@@ -103,7 +122,7 @@ class Supervisor:
             if pid == 0:
                 _become(spec, domain, number, descriptors[1:])
         except OSError as error:  # no process more may be made
-            _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=_others(self._running))
+            _say(self._line, id=number, ended=NOT_STARTED << 8, error=str(error), left=self._others(number))
             return
         finally:
             for descriptor in descriptors[1:]:
@@ -112,17 +131,19 @@ class Supervisor:
         if failure:
             os.waitpid(pid, 0)
             code = NOT_FOUND if failure.startswith("2 ") else NOT_STARTED
-            _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=_others(self._running))
+            _say(self._line, id=number, ended=code << 8, error=failure.partition(" ")[2], left=self._others(number))
         else:
             self._running[pid] = number
-            self._began[number] = (_processes([pid]).get(pid, _Process(0, 0)).born, pid)
+            if spec.get("terminal"):
+                self._shells.add(number)
+            self._began[number] = (processes.processes([pid]).get(pid, processes.Process(0, 0)).born, pid)
 
     def _signal(self, number: int, which: int) -> None:
         """To all of a command: its session, what it started elsewhere, and what was orphaned on the way."""
         tree = self._trees.setdefault(number, set())
-        tree.update(*(_descendants({pid}) for pid, running in self._running.items() if running == number))
-        tree.update(_descendants(self._strays(number)))
-        for pid in tree | _marked(number):
+        tree.update(*(descendants({pid}) for pid, running in self._running.items() if running == number))
+        tree.update(descendants(self._strays(number)))
+        for pid in tree | marked(number):
             with contextlib.suppress(OSError):
                 os.kill(pid, which)
 
@@ -131,8 +152,8 @@ class Supervisor:
         began = self._began.get(number)
         if began is None:
             return set()
-        orphans = {pid for pid, process in _processes().items() if process.parent == 1 and (process.born, pid) > began}
-        others = (_marked(other) for other in self._running.values() if other != number)
+        orphans = {pid for pid, process in processes.processes().items() if process.parent == 1 and (process.born, pid) > began}
+        others = (marked(other) for other in self._running.values() if other != number)
         return orphans - self._running.keys() - set().union(*others)
 
     def _clear(self, number: int) -> None:
@@ -140,12 +161,13 @@ class Supervisor:
         for _ in range(50):
             self._signal(number, signal.SIGKILL)
             self._reap()
-            if not {pid for pid in self._trees[number] | _marked(number) | self._strays(number) if os.path.exists(f"/proc/{pid}")}:
+            if not {pid for pid in self._trees[number] | marked(number) | self._strays(number) if os.path.exists(f"/proc/{pid}")}:
                 break
             time.sleep(0.01)
         del self._trees[number]
+        left = self._others(number)
         self._began.pop(number, None)
-        _say(self._line, id=number, cleared=True, left=_others(self._running))
+        _say(self._line, id=number, cleared=True, left=left)
 
     def _end_rest(self, number: int) -> None:
         """What a command left running when it ended. Where no other runs, that is everything."""
@@ -155,11 +177,33 @@ class Supervisor:
         for _ in range(200):
             _end_all()
             self._reap()
-            if not _pids():
+            if not pids():
                 break
             time.sleep(0.005)
         self._began.clear()
-        _say(self._line, id=number, cleared=True, left=_others(self._running))
+        _say(self._line, id=number, cleared=True, left=self._others(number))
+
+    def _below(self, what: Below, number: int) -> None:
+        """Tells what a shell has running, after signalling it where that is asked: all, or one process with what is below it."""
+        shell = {pid for pid, running in self._running.items() if running == number}
+        found = (descendants(shell) | descendants(marked(number) | self._strays(number))) - shell - self._running.keys()
+        born = processes.processes(sorted(found))
+        found = {pid for pid, process in born.items() if process.born >= what.since}
+        if what.pid:
+            found &= descendants({what.pid})
+        if what.signal:
+            processes.signalled(found, what.signal)
+            self._reap()
+        _say(self._line, id=number, listed=processes.told(found))
+
+    def _others(self, number: int) -> list[str]:
+        """What runs and belongs to no command that still runs, nor to a shell. What is older than a command may be a shell's, if there is
+        one, even if it took its mark off."""
+        known = descendants(set(self._running) | marked(*self._running.values()))
+        if self._shells:
+            began = self._began.get(number, (0, 0))
+            known |= {pid for pid, process in processes.processes().items() if (process.born, pid) < began}
+        return processes.others(known)
 
     def _reap(self) -> None:
         while True:
@@ -171,7 +215,8 @@ class Supervisor:
                 return
             number = self._running.pop(pid, None)
             if number is not None:
-                left = _others(self._running)
+                self._shells.discard(number)
+                left = self._others(number)
                 if number not in self._trees and not left:
                     self._began.pop(number, None)
                 _say(self._line, id=number, ended=status, left=left)
@@ -237,8 +282,11 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[in
     *streams, failed = descriptors
     try:
         os.setsid()
-        for target, descriptor in enumerate(streams):
-            os.dup2(descriptor, target)
+        if spec.get("terminal"):
+            failed = tty.take(streams, failed)
+        else:
+            for target, descriptor in enumerate(streams):
+                os.dup2(descriptor, target)
         for which in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(which, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
@@ -249,8 +297,8 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[in
             _limit(getattr(resource, name), value)
         if domain >= 0:
             landlock.enforce(domain)
-        _keep_only(failed)
-        environment = {**spec["environment"], _OUR_MARK: str(number)}
+        _keep_only(*(tty.KEPT if spec.get("terminal") else ()), failed)
+        environment = {**spec["environment"], MARK: str(number)}
         os.execvpe(spec["argv"][0], spec["argv"], environment)
     except OSError as error:
         at_directory = error.filename == spec["directory"]
@@ -262,10 +310,13 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[in
         os._exit(NOT_STARTED)
 
 
-def _keep_only(descriptor: int) -> None:
-    """All of them would close when the command begins. This does not rely on it."""
-    os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, 1 << 16)
+def _keep_only(*descriptors: int) -> None:
+    """All others would close when the command begins. This does not rely on it."""
+    below = 3
+    for descriptor in sorted(descriptors):
+        os.closerange(below, descriptor)
+        below = descriptor + 1
+    os.closerange(below, 1 << 16)
 
 
 def _limit(which: int, value: int) -> None:
@@ -284,58 +335,6 @@ def _end_all() -> None:
     """All but this process, in one call that nothing can outrun."""
     with contextlib.suppress(OSError):
         os.kill(-1, signal.SIGKILL)
-
-
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-
-
-class _Process(NamedTuple):
-    parent: int
-    born: int
-
-
-def _processes(pids: list[int] | None = None) -> dict[int, _Process]:
-    """These, or all."""
-    found = {}
-    for pid in _pids() if pids is None else pids:
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-            found[pid] = _Process(int(fields[1]), int(fields[19]))
-    return found
-
-
-def _descendants(pids: set[int]) -> set[int]:
-    """These, and all below them."""
-    parents = {pid: process.parent for pid, process in _processes().items()}
-    found, before = set(pids), -1
-    while len(found) != before:
-        before = len(found)
-        found |= {child for child, parent in parents.items() if parent in found}
-    return found
-
-
-def _marked(number: int) -> set[int]:
-    wanted = f"{_OUR_MARK}={number}".encode()
-    found = set()
-    for pid in _pids():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-            if wanted in file.read().split(b"\0"):
-                found.add(pid)
-    return found
-
-
-def _others(running: Running) -> list[str]:
-    """What still runs and is no command of its own."""
-    names = []
-    under = _descendants(set(running))
-    for pid in _pids():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-            stat = file.read()
-            state = stat.rpartition(b")")[2].split()[0]
-            if pid not in under and state not in (b"Z", b"X"):
-                names.append(f"{pid} {stat[stat.find(b'(') + 1 : stat.rfind(b')')].decode(errors='replace')}")
-    return names[:MOST_LEFT]
 
 
 def _say(line: socket.socket, **said: object) -> None:

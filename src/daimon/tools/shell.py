@@ -1,12 +1,12 @@
-"""Running programs, in the box of the agent's session: without a network, or with the hosts that a call names.
+"""Running a program in the box of the agent's session with a way out to the hosts that the call names.
 
-Two tools, because they are two questions to the policy. What runs without a network stays in the box; what runs with one sends, and the
-hosts are its destinations. A command that was under way when Daimon died has died with its box: whoever asks about it hears that, and it is
-not run again.
+It is a tool of its own beside those of terminals (`terminal.py`), because it is another question to the policy: what runs without a network
+stays in the box; what runs with one sends, and the hosts are its destinations. It has no terminal, and what it leaves running ends with it.
+While it runs, whatever else runs in the box stands still.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -33,29 +33,6 @@ _OWN = {Capability.EXECUTES, Capability.WRITES, Capability.READS_PRIVATE}
 def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool, ...]:
     """`places` are all that any role may reach; without one there is no way to ask for a network."""
 
-    async def interrupted(call: Call, **_: Any) -> Result:
-        return Result(
-            {"end": "interrupted", "note": "Daimon stopped while this ran, and the box with it; it may have been done in part: look"}
-        )
-
-    @tool(
-        effect=Effect.VERIFIABLE,
-        capabilities=_OWN,
-        result=ResultLabel(Author.STRANGER, "box"),
-        timeout_s=LONGEST_S + MARGIN_S,
-        verify=interrupted,
-    )
-    async def run(
-        call: Call,
-        command: Annotated[_Line, ArgumentRole.COMMAND, _WHAT],
-        directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
-        timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
-    ) -> Result:
-        """Run a command in your box: a Linux user space with your workspace, no network, and nothing else of the owner's machine.
-
-        What it leaves running ends with it."""
-        return await _ran(boxes, call, _command(call, command, directory, timeout_s))
-
     @tool(
         effect=Effect.UNSAFE,
         capabilities={*_OWN, Capability.READS_OUTSIDE, Capability.SENDS},
@@ -69,11 +46,12 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
         directory: Annotated[_Directory, ArgumentRole.TARGET, _WHERE] = ".",
         timeout_s: Annotated[_Seconds, ArgumentRole.TIME, _HOW_LONG] = 120.0,
     ) -> Result:
-        """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS. What it leaves running ends with it."""
+        """Run a command in your box with a way out to the hosts that you name, over HTTP and HTTPS. It has a shell of its own; what it
+        leaves running ends with it, and what runs in your terminals stands still meanwhile."""
         wanted = tuple(_allowed(host, places) for host in hosts)
         return await _ran(boxes, call, replace(_command(call, command, directory, timeout_s), places=wanted))
 
-    return (run, run_online) if places else (run,)
+    return (run_online,) if places else ()
 
 
 def _command(call: Call, line: str, directory: str, timeout_s: float) -> Command:
@@ -93,9 +71,9 @@ def _allowed(host: str, places: tuple[Place, ...]) -> Place:
 
 
 async def _ran(boxes: Resources[Box], call: Call, command: Command) -> Result:
-    async with boxes.lease(f"{call.agent}:{call.conversation}") as lease:
+    async with boxes.lease(owner_of(call)) as lease:
         ran = await lease.resource.run(command)
-    return Result(_told(ran, lease.lost), touched=tuple(_touched(attempt) for attempt in ran.attempts))
+    return Result(_told(ran, lease.lost), touched=tuple(touched_by(attempt) for attempt in ran.attempts))
 
 
 def _told(ran: Ran, lost: str) -> JsonValue:
@@ -104,21 +82,31 @@ def _told(ran: Ran, lost: str) -> JsonValue:
     if errors := _text(ran.err):
         told["errors"] = errors
     if ran.end != "exited":
-        told["end"] = _ENDS.get(ran.end, ran.end)
+        told["end"] = ENDS.get(ran.end, ran.end)
     if ran.left:
         told["ended_with_it"] = list(ran.left)
     if ran.set_aside:
         told["set_aside"] = list(ran.set_aside)
         told["note"] = "files that would run by themselves on the owner's machine were renamed"
-    refused: list[JsonValue] = [f"{each.host}: {each.reason}" for each in ran.attempts if each.outcome != "passed"]
-    if refused:
-        told["network"] = refused[:10]
+    if refused := network_of(ran.attempts):
+        told["network"] = refused
     if lost:
         told["lost"] = lost
     return told
 
 
-_ENDS = {
+def network_of(attempts: tuple[Attempt, ...]) -> list[JsonValue]:
+    """What was tried and did not go out."""
+    refused: list[JsonValue] = [f"{each.host}: {each.reason}" for each in attempts if each.outcome != "passed"]
+    return refused[:10]
+
+
+def owner_of(call: Call) -> str:
+    """Under which the box of an agent's session is known."""
+    return f"{call.agent}:{call.conversation}"
+
+
+ENDS = {
     "timeout": "stopped: it took too long",
     "memory": "stopped: it used more memory than the box may",
     "disk": "stopped: it wrote more than the box may",
@@ -132,7 +120,7 @@ def _text(output: Output) -> str:
     return f"{head}\n… {output.cut_bytes:,} bytes left out …\n{tail}" if output.cut_bytes else head + tail
 
 
-def _touched(attempt: Attempt) -> Touched:
+def touched_by(attempt: Attempt) -> Touched:
     what = f"{attempt.method} {attempt.host}:{attempt.port}{attempt.path}"
     how = f"{attempt.outcome}: {attempt.reason}" if attempt.reason else attempt.outcome
     used = f", with the secret {', '.join(attempt.secrets)}" if attempt.secrets else ""

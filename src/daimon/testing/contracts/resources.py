@@ -27,6 +27,7 @@ class FakeLife:
     key: str
     is_alive: bool = True
     closed: int = 0
+    is_needed: bool = False
 
     @property
     def about(self) -> str:

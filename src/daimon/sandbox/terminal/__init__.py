@@ -1,0 +1,1 @@
+"""Terminals: shells that stay, in a box, with what they print."""

@@ -1,0 +1,173 @@
+"""A shell that stays: what of one command the next one finds, and how commands end. In real boxes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.sandbox.boxes import needs_bwrap
+
+from daimon.abi.errors import ToolFailed
+from daimon.sandbox.box import RunningBox
+from daimon.sandbox.terminal.kept import Kept
+from daimon.sandbox.terminal.printing import Printing
+from daimon.sandbox.terminal.session import Finish, Session
+from daimon.sandbox.terminal.state import State
+
+pytestmark = needs_bwrap
+DEADLINE_S = 60.0
+
+
+class Shell:
+    """A session, and what its commands printed."""
+
+    def __init__(self, session: Session, kept: Kept) -> None:
+        self.session, self._kept, self._number = session, kept, 0
+        self.printing = Printing.nowhere()
+
+    async def run(self, text: str, timeout_s: float = 30.0) -> tuple[Finish, str]:
+        self._number += 1
+        self.printing = Printing(self._kept.begin(f"o{self._number}"))
+        async with asyncio.timeout(DEADLINE_S):
+            finish = await self.session.run(text, timeout_s, self.printing)
+        self._kept.finish(self.printing.keeping)
+        return finish, self.printing.text(100_000).text
+
+    async def says(self, text: str) -> str:
+        finish, printed = await self.run(text)
+        assert (finish.end, finish.code) == ("exited", 0), (text, finish, printed)
+        return printed.strip()
+
+
+@asynccontextmanager
+async def shell(box: RunningBox, place: Path, saved: State | None = None) -> AsyncIterator[Shell]:
+    session = await Session.begin(box, {"AGENT_ID": "self", "AGENT_TASK": "t1"}, saved or State())
+    try:
+        yield Shell(session, Kept(place / "outputs"))
+    finally:
+        await session.close()
+
+
+@pytest.fixture
+async def sh(box: RunningBox, tmp_path: Path) -> AsyncIterator[Shell]:
+    async with shell(box, tmp_path) as opened_shell:
+        yield opened_shell
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not await holds():  # noqa: ASYNC110 - it happens in another process
+            await asyncio.sleep(0.01)
+
+
+async def test_what_a_command_sets_the_next_one_finds(sh: Shell) -> None:
+    await sh.says("mkdir -p deep/er; cd deep/er; export A=1; B=two; f() { echo \"f$1\"; }; alias hi='echo hello'; declare -A m=([k]=v)")
+    assert await sh.says("echo $A $B ${m[k]} $AGENT_ID $AGENT_TASK; f 3; hi; basename $PWD") == "1 two v self t1\nf3\nhello\ner"
+    assert sh.session.directory.endswith("/deep/er")
+
+
+async def test_a_command_s_end_is_told_as_a_shell_tells_it(sh: Shell) -> None:
+    for text, code in (("false", 1), ("(exit 77)", 77), ("nothing-like-this", 127), ("kill -9 $BASHPID & wait $!", 137)):
+        finish, _ = await sh.run(text)
+        assert (finish.end, finish.code) == ("exited", code)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["echo 'never closed", 'echo "never closed', "if true; then", "x=$(echo", "echo a; echo )", "for", "break", "return 3", "((", "{"],
+)
+async def test_what_is_unfinished_is_an_error_and_not_a_wait(sh: Shell, text: str) -> None:
+    finish, printed = await sh.run(text)
+    assert finish.end == "exited"
+    assert printed
+    assert await sh.says("echo on") == "on"
+
+
+async def test_a_here_document_is_read_even_when_its_end_is_missing(sh: Shell) -> None:
+    assert await sh.says("cat <<X\none\n'two\nX\necho three") == "one\n'two\nthree"
+    _, printed = await sh.run("cat <<X\nlost")
+    assert "lost" in printed
+    assert await sh.says("echo on") == "on"
+
+
+async def test_a_command_of_two_hundred_kilobytes_is_run(sh: Shell) -> None:
+    assert await sh.says(f"x={'a' * 200_000}; echo ${{#x}}") == "200000"
+
+
+async def test_a_zero_byte_is_refused_with_the_reason(sh: Shell) -> None:
+    with pytest.raises(ToolFailed, match="zero byte"):
+        await sh.session.run("echo \0", 10.0, Printing.nowhere())
+    assert await sh.says("echo on") == "on"
+
+
+async def test_a_command_that_takes_too_long_is_interrupted_and_the_shell_stays(sh: Shell) -> None:
+    await sh.says("KEPT=yes")
+    for text in ("sleep 1000", "while :; do sleep 1; done", "while :; do :; done", "cat", "python3 -c 'input()'"):
+        finish, _ = await sh.run(text, 0.3)
+        assert finish.end == "timeout"
+        assert await sh.says("echo $KEPT") == "yes"
+
+
+async def test_a_program_that_ignores_every_polite_signal_is_ended_with_all_it_started(sh: Shell) -> None:
+    stubborn = "trap '' INT TERM HUP; sleep 1000 & sleep 1001 & while :; do sleep 1; done"
+    await sh.says("KEPT=yes")
+    finish, _ = await sh.run(f'sh -c "{stubborn}"', 0.3)
+    assert finish.end == "timeout"
+    assert await sh.session.jobs() == ()
+    assert await sh.says("echo $KEPT") == "yes"
+
+
+async def test_a_shell_that_ignores_interrupts_itself_is_ended_when_time_is_over(sh: Shell) -> None:
+    finish, _ = await sh.run("trap '' INT; while :; do :; done", 0.3)
+    assert finish.end == "timeout"
+    assert not sh.session.is_alive
+
+
+async def test_background_jobs_go_on_after_their_command_and_can_be_stopped(sh: Shell) -> None:
+    await sh.says("sleep 1000 & sleep 1001 &")
+    await sh.says("true")
+    jobs = await sh.session.jobs()
+    assert sorted(job.line for job in jobs) == ["sleep 1000", "sleep 1001"]
+    assert all(job.age_s < DEADLINE_S for job in jobs)
+    first = next(job for job in jobs if job.line == "sleep 1000")
+    assert await sh.session.stop(first.pid)
+    assert [job.line for job in await sh.session.jobs()] == ["sleep 1001"]
+
+
+async def test_what_is_no_job_of_the_shell_is_not_stopped(sh: Shell, box: RunningBox, tmp_path: Path) -> None:
+    async with shell(box, tmp_path) as other:
+        await other.says("sleep 1000 &")
+        [theirs] = await other.session.jobs()
+        await sh.session.stop(theirs.pid)
+        await sh.session.stop(1)
+        assert [job.pid for job in await other.session.jobs()] == [theirs.pid]
+
+
+async def test_a_time_out_ends_what_the_command_hid_and_not_what_an_earlier_one_left(sh: Shell) -> None:
+    await sh.says("sleep 1000 & sleep 0.03")  # births are counted in hundredths of a second
+    await sh.run("(env -i setsid sleep 1001 >/dev/null 2>&1 &); setsid sleep 1002 & sleep 1003", 0.5)
+    assert [job.line for job in await sh.session.jobs()] == ["sleep 1000"]
+
+
+async def test_a_program_is_typed_to_while_it_runs(sh: Shell) -> None:
+    running = asyncio.create_task(sh.run("python3 -q -i -c ''"))
+    await until(lambda: _printed(sh, b">>>"))
+    await sh.session.type(b"print(6 * 7)\n")
+    await until(lambda: _printed(sh, b"42"))
+    await sh.session.type(b"exit(3)\n")
+    finish, _ = await running
+    assert finish.code == 3
+
+
+async def _printed(sh: Shell, what: bytes) -> bool:
+    return what in sh.printing.since(0)
+
+
+async def test_while_one_command_runs_another_is_refused(sh: Shell) -> None:
+    running = asyncio.create_task(sh.run("echo begun; cat"))
+    await until(lambda: _printed(sh, b"begun"))
+    with pytest.raises(ToolFailed, match="a command runs in this terminal"):
+        await sh.session.run("true", 10.0, Printing.nowhere())
+    await sh.session.type(b"\x04")
+    assert (await running)[0].code == 0
