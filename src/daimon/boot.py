@@ -18,16 +18,19 @@ from daimon import __version__, config, extension, keeper, law, workshop
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
+from daimon.abi.files import FilesOf
 from daimon.abi.ids import HOME_SPACE, READER
 from daimon.abi.money import Account
-from daimon.abi.ports import Notes, Timers
+from daimon.abi.ports import Clock, Notes, Store, Timers
 from daimon.abi.progress import Progress
 from daimon.abi.resources import Resources
 from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
+from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.assemble import Pager
 from daimon.context.held import EXPLAINED
+from daimon.filing import Filing
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
 from daimon.gateway.api import Api, Parts
@@ -67,7 +70,9 @@ from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.judge import Judge
 from daimon.sandbox.services import KeptServices
+from daimon.sites import Sites
 from daimon.tools.clock import clock_tools
+from daimon.tools.files import file_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.planning import planning_tools
@@ -139,20 +144,25 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
-        shop = workshop.Workshop(sandboxes, vault, clock)
+        sites = await _sites(home, sandboxes, clock, settings.sandbox.idle_minutes * 60)
+        stack.push_async_callback(sites.close)
+        filing = Filing(sites, sandboxes.role_of)
+        stack.callback(filing.close)
+        shop = workshop.Workshop(sandboxes, vault, clock, sites)
         stack.callback(shop.close)
         boxes = shop.pool(settings.sandbox.idle_minutes * 60, settings.sandbox.most)
         stack.push_async_callback(boxes.close)
         services = KeptServices(home.path / "services.json", boxes, clock, shop.outputs)
         stack.push_async_callback(services.close)
         feed = Feed()
-        served = Served(notebook, journal, boxes, lambda: bool(mind.used - {REFLEX}), shop.outputs, services, Printer(feed, redactor))
+        can_read = lambda: bool(mind.used - {REFLEX})  # noqa: E731
+        served = Served(notebook, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal)
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
         floor = stack.enter_context(law.floor_of(settings))
-        dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor)
+        dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, sites)
         pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
@@ -190,7 +200,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor))
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -198,7 +208,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
-            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve(), boxes.tend())]
+            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve(), boxes.tend(), sites.tend())]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
                 await server.started()
@@ -212,7 +222,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)
-            for task in work[:3]:
+            for task in work[:4]:
                 task.cancel()
 
 
@@ -231,6 +241,8 @@ class Served:
     outputs: Outputs
     services: Services
     progress: Progress
+    files: FilesOf
+    blobs: Store
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
@@ -248,13 +260,14 @@ def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop
 
 def _running(sandboxes: workshop.Sandboxes, served: Served) -> tuple[Tool, ...]:
     terminals = terminal_tools(Terminal(served.boxes, served.outputs, served.progress))
-    return (*terminals, *service_tools(served.services), *shell_tools(served.boxes, sandboxes.places()))
+    running = (*terminals, *service_tools(served.services), *shell_tools(served.boxes, sandboxes.places()))
+    return (*file_tools(served.files, served.blobs), *running)
 
 
 def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody)
+    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody)
     return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 
@@ -307,6 +320,30 @@ async def granting(home: Home) -> AsyncIterator[Standing]:
         journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
         stack.push_async_callback(journal.close)
         yield Standing(journal, HOME_SPACE)
+
+
+def own_workspace(home: Home) -> str:
+    """The directory that agents work in."""
+    return str(workshop.sandboxes_of(settings_of(home), home).workspace.resolve())
+
+
+@asynccontextmanager
+async def arranging(home: Home) -> AsyncIterator[tuple[Workspaces, Trials]]:
+    """The workspaces of a home that nobody runs."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        sandboxes, clock = workshop.sandboxes_of(settings_of(home), home), SystemClock()
+        sites = await _sites(home, sandboxes, clock, 0.0)
+        stack.push_async_callback(sites.close)
+        shop = workshop.Workshop(sandboxes, workshop.NoSecrets(), clock, sites)
+        stack.callback(shop.close)
+        yield sites, shop
+
+
+async def _sites(home: Home, sandboxes: workshop.Sandboxes, clock: Clock, idle_s: float) -> Sites:
+    return await Sites.opened(home.path / "workspaces", sandboxes.workspace, sandboxes.uid, clock, idle_s)
 
 
 async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:

@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
+from daimon.abi.codec import adapter
 from daimon.abi.errors import BadInput, DaimonError, Misconfigured, ToolFailed
+from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
@@ -23,9 +25,12 @@ from daimon.sandbox.overlay import OverlayGround, open_overlay, probe
 from daimon.sandbox.pins import pins_of
 from daimon.sandbox.plan import name_of
 from daimon.sandbox.pool import Pool
+from daimon.sandbox.terminal.state import State
 from daimon.sandbox.workspace.store import Store
 
 MOST_OPEN = 64
+_STATES = adapter(dict[str, dict[str, State]])
+"""Of shells, by the key of their box and by their names."""
 FAILED = "no_checkpoint"
 
 
@@ -38,7 +43,16 @@ class Shells(Protocol):
 
     async def enter(self) -> None: ...
 
-    async def state(self) -> Mapping[str, Any]: ...
+    async def state(self) -> Mapping[str, State]: ...
+
+    async def begin_anew(self, saved: Mapping[str, State], why: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Mark:
+    """Of all that was ever put into a directory, by whoever: what leaves a box on it may hold any of it."""
+
+    label: Label = EMPTY
 
 
 @dataclass(slots=True)
@@ -102,8 +116,10 @@ class Sites:
         self._own_id: WorkspaceId | None = None
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
         self._sites: dict[WorkspaceId, Site] = {}
-        self._states: dict[WorkspaceId, dict[str, Any]] = {}
+        self._states: dict[WorkspaceId, dict[str, dict[str, State]]] = {}
         """What shells knew, by workspace and key of their box."""
+        self.marks: dict[str, Mark] = {}
+        """By directory, since the start."""
 
     @classmethod
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
@@ -130,11 +146,19 @@ class Sites:
         async with self._pool.lease(workspace) as lease:
             yield lease.resource
 
-    async def states_of(self, workspace: WorkspaceId, key: str) -> MutableMapping[str, Any]:
+    async def states_of(self, workspace: WorkspaceId, key: str) -> MutableMapping[str, State]:
         """What the shells of a box know; whoever makes the box keeps it up."""
         if workspace not in self._states:
             self._states[workspace] = _states((await self._head(workspace)).state)
-        return self._states[workspace].setdefault(key, {})  # type: ignore[no-any-return]
+        return self._states[workspace].setdefault(key, {})
+
+    def site(self, workspace: WorkspaceId) -> Site:
+        """One that somebody is on."""
+        return self._sites[workspace]
+
+    def put_in(self, directory: str, label: Label) -> None:
+        mark = self.marks.setdefault(directory, Mark())
+        mark.label = mark.label.joined(label)
 
     # -- checkpoints, for the kernel -----------------------------------------------------------------------------------
 
@@ -144,9 +168,13 @@ class Sites:
         except (DaimonError, OSError) as failed:
             raise ToolFailed(FAILED, f"the files cannot be kept as they are: {failed}", retryable=True) from failed
 
+    async def changes(self, workspace: WorkspaceId) -> tuple[Change, ...]:
+        """Since the last checkpoint, by name and kind."""
+        return await self._store.live_changes(workspace)
+
     async def since(self, call: Call) -> tuple[Touched, ...]:
         try:
-            found = await self._store.live_changes(await self.own())
+            found = await self.changes(await self.own())
         except (DaimonError, OSError) as failed:
             raise ToolFailed("no_changes", f"the files cannot be looked through: {failed}") from failed
         return tuple(Touched("file", change.path, change.what) for change in found)
@@ -186,9 +214,7 @@ class Sites:
     async def restore(self, workspace: WorkspaceId, to: CheckpointId) -> Outcome:
         """Shells begin anew with what they knew then: what runs in them works on files that are not there any more."""
         await self.checkpoint(workspace, f"before going to {to}")
-        outcome = await self._store.restore(workspace, to)
-        self._states[workspace] = _states((await self._head(workspace)).state)
-        return outcome
+        return await self._anew(workspace, await self._store.restore(workspace, to))
 
     async def discard(self, workspace: WorkspaceId) -> None:
         if (site := self._sites.get(workspace)) is not None and site.shells:
@@ -200,7 +226,8 @@ class Sites:
         return await self._store.apply(workspace, paths, with_programs=with_programs)
 
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
-        return await self._store.undo(workspace)
+        outcome = await self._store.undo(workspace)
+        return await self._anew(outcome.workspace, outcome) if outcome.after != outcome.before else outcome
 
     # -- below ---------------------------------------------------------------------------------------------------------
 
@@ -219,6 +246,19 @@ class Sites:
         self._store.attach(workspace, site)
         return site
 
+    async def _anew(self, workspace: WorkspaceId, outcome: Outcome) -> Outcome:
+        """After going somewhere else. What shells know now is in the checkpoint that was left."""
+        then = _states((await self._head(workspace)).state)
+        known = self._states.setdefault(workspace, {})
+        if (site := self._sites.get(workspace)) is not None:
+            for key, shells in list(site.shells.items()):
+                await shells.begin_anew(then.get(key, {}), f"the files went to checkpoint {outcome.after}")
+        for key in {*known, *then}:
+            states = known.setdefault(key, {})
+            states.clear()
+            states.update(then.get(key, {}))
+        return outcome
+
     async def _head(self, workspace: WorkspaceId) -> Checkpoint:
         head = next(each.head for each in await self._store.list() if each.id == workspace)
         return next(each for each in await self._store.checkpoints(workspace) if each.id == head)
@@ -230,9 +270,11 @@ class Sites:
             return None
         if (site := self._sites.get(workspace)) is not None:
             for key, shells in list(site.shells.items()):
-                known[key] = {**known.get(key, {}), **await shells.state()}
-        return {key: dict(states) for key, states in known.items() if states} or None
+                known.setdefault(key, {}).update(await shells.state())
+        found: JsonValue = _STATES.dump_python({key: states for key, states in known.items() if states}, mode="json")
+        return found or None
 
 
-def _states(saved: JsonValue) -> dict[str, Any]:
-    return {str(key): dict(states) for key, states in saved.items() if isinstance(states, dict)} if isinstance(saved, dict) else {}
+def _states(saved: JsonValue) -> dict[str, dict[str, State]]:
+    found: dict[str, dict[str, State]] = _STATES.validate_python(saved or {})
+    return found

@@ -9,19 +9,20 @@ import logging
 import os
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daimon import config, keeper
-from daimon.abi.box import Attempt, Command, Place, Ran, Role
+from daimon.abi.box import Attempt, Command, Output, Place, Ran, Role
 from daimon.abi.errors import Denied, Lost, Misconfigured, NotFound, ToolFailed
 from daimon.abi.ids import SELF, AgentId
-from daimon.abi.label import EMPTY, Label
+from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.secret import Injection, Secrets
+from daimon.abi.workspace import Tried, WorkspaceId
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.net.resolve import SystemResolver
@@ -34,6 +35,8 @@ from daimon.sandbox.pool import Pool
 from daimon.sandbox.terminal.kept import Kept, KeptOutputs
 from daimon.sandbox.terminal.state import State
 from daimon.sandbox.terminal.terminals import ShellTerminals
+from daimon.sites import Mark, Site, Sites
+from daimon.vault.store import Vault
 
 if TYPE_CHECKING:
     from daimon.net.egress import Egress
@@ -93,15 +96,8 @@ def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
     return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role, has_bwrap())
 
 
-def _nothing() -> None:
+async def _nothing() -> None:
     return
-
-
-@dataclass(slots=True)
-class Mark:
-    """Of all that was ever put into a workspace, by whichever box: what leaves may hold any of it."""
-
-    label: Label = EMPTY
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,12 +112,14 @@ class WiredBox:
     way_out: "Egress | None"
     serving: "asyncio.Task[None] | None" = None
     mark: Mark = field(default_factory=Mark)
-    closing: Callable[[], None] = _nothing
+    closing: Callable[[], Awaitable[None]] = _nothing
     """What else ends with it."""
     kept: Kept
-    saved: dict[str, State]
+    saved: MutableMapping[str, State]
     """What terminals knew, by name; it outlives the box."""
     terminals: ShellTerminals = field(init=False)
+    site: Site | None = None
+    """The workspace in layers that it stands on; None: a directory as it is."""
     _online: int = 0
     """Commands with places that run now."""
 
@@ -130,7 +128,7 @@ class WiredBox:
 
     @property
     def is_alive(self) -> bool:
-        return self.box.is_alive
+        return self.box.is_alive and (self.site is None or self.site.is_alive)
 
     @property
     def about(self) -> str:
@@ -201,7 +199,7 @@ class WiredBox:
         await self.box.close()
         if self.way_out is not None:
             self._say_attempts()
-        self.closing()
+        await self.closing()
 
     async def _current(self) -> tuple[Injection, ...]:
         """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""
@@ -244,6 +242,14 @@ def _as_the_role_says(place: Place, role: Role) -> list[Place]:
     raise ToolFailed("not_allowed", f"{place.host} is no place of the role {role.name}; its places are {hosts}")
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a box on layers begins with."""
+
+    site: Site
+    saved: MutableMapping[str, State]
+
+
 @dataclass(slots=True)
 class Workshop:
     """Makes boxes for whoever asks the pool."""
@@ -251,6 +257,8 @@ class Workshop:
     sandboxes: Sandboxes
     secrets: Secrets
     clock: Clock
+    sites: Sites | None = None
+    """None: boxes work on the directory as it is, and nothing can be taken back."""
     resolver: SystemResolver = field(default_factory=SystemResolver)
     marks: dict[str, Mark] = field(default_factory=dict)
     """By workspace, since the start."""
@@ -260,6 +268,8 @@ class Workshop:
 
     def __post_init__(self) -> None:
         self.outputs = KeptOutputs(self.sandboxes.home / OUTPUTS)
+        if self.sites is not None:
+            self.marks = self.sites.marks  # files are put in without a box too
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
@@ -270,11 +280,46 @@ class Workshop:
     async def make(self, key: str) -> WiredBox:
         """The key begins with the agent's name and a colon."""
         agent = self.sandboxes.agent_of(key)
+        role = self.sandboxes.role_of(agent)
+        if self.sites is not None:
+            return await self.on(await self.sites.own(), role, agent, key)
         workspace = self.sandboxes.workspace
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return await self.open(self.sandboxes.role_of(agent), workspace, agent, key)
+        return await self.open(role, workspace, agent, key)
 
-    async def open(self, role: Role, workspace: Path, agent: AgentId, key: str = BY_HAND) -> WiredBox:
+    async def on(self, workspace: WorkspaceId, role: Role, agent: AgentId, key: str) -> WiredBox:
+        """A box on a workspace in layers. Its shells begin with what those under this key knew there."""
+        assert self.sites is not None
+        async with AsyncExitStack() as ending:
+            site = await ending.enter_async_context(self.sites.on(workspace))
+            saved = await self.sites.states_of(workspace, key)
+            box = await self.open(role, site.base, agent, key, Standing(site, saved))
+            site.shells[key] = box.terminals
+            ending.callback(site.shells.pop, key, None)
+            box.closing = ending.pop_all().aclose
+        return box
+
+    async def run(self, workspace: WorkspaceId, command: tuple[str, ...], role: str) -> Tried:
+        """The port `Trials`."""
+        assert self.sites is not None
+        before = await self.sites.checkpoint(workspace, f"before {' '.join(command)[:200]}")
+        known = replace(role_files.read(role, self.sandboxes.roles), places=(), secrets={})
+        box = await self.on(workspace, known, SELF, f"{SELF}:{BY_HAND}")
+        try:
+            ran = await box.run(whole(command, b"", ()))
+        finally:
+            await box.close()
+        return Tried(
+            workspace=workspace,
+            before=before.id,
+            end=ran.end,
+            code=ran.code,
+            out=_text(ran.out),
+            err=_text(ran.err),
+            changes=await self.sites.changes(workspace),
+        )
+
+    async def open(self, role: Role, workspace: Path, agent: AgentId, key: str = BY_HAND, standing: Standing | None = None) -> WiredBox:
         for path in (workspace_of(workspace), *outside(role)):
             _require_apart(path, self.sandboxes.home)
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
@@ -282,7 +327,8 @@ class Workshop:
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
         way_out = self._way_out() if role.places else None
         authorities = _authorities(way_out.authority_pem) if way_out is not None and _looks_into_tls(role) else ""
-        box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid))
+        ground = None if standing is None else standing.site.ground
+        box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid, ground))
         mark = self.marks.setdefault(box.workspace, Mark())
         is_online = box.listener is not None and way_out is not None
         made = WiredBox(
@@ -294,7 +340,8 @@ class Workshop:
             way_out=way_out if is_online else None,
             mark=mark,
             kept=self.outputs.of(key),
-            saved=self.saved.setdefault(key, {}),
+            saved=self.saved.setdefault(key, {}) if standing is None else standing.saved,
+            site=None if standing is None else standing.site,
         )
         if box.listener is not None and way_out is not None:
             made.serving = asyncio.create_task(way_out.serve(box.listener))
@@ -345,8 +392,33 @@ async def one(home: Home, settings: config.Settings, trial: Trial) -> WiredBox:
     role = replace(role, places=(*role.places, *(_place(host) for host in trial.hosts)))
     secrets = keeper.opened(home, os.environ, keeper.nobody)
     box = await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
-    box.closing = secrets.close
+    box.closing = _closing(secrets)
     return box
+
+
+class NoSecrets:
+    """For boxes that get none."""
+
+    def reveal(self, name: str, by: str, host: str) -> str:
+        raise NotFound(f"the vault is not open here, so there is no secret {name}")
+
+    def injections(self, names: tuple[str, ...], agent: AgentId) -> tuple[Injection, ...]:
+        raise NotFound(f"the vault is not open here, so there is no secret {names[0]}")
+
+    def used(self, name: str, by: str, host: str) -> None:
+        return
+
+
+def _text(output: Output) -> str:
+    gap = f"\n… {output.cut_bytes:,} bytes left out …\n" if output.cut_bytes else ""
+    return f"{output.head.decode(errors='replace')}{gap}{output.tail.decode(errors='replace')}"
+
+
+def _closing(secrets: Vault) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        secrets.close()
+
+    return close
 
 
 def whole(command: tuple[str, ...], stdin: bytes, places: tuple[Place, ...]) -> Command:

@@ -143,3 +143,24 @@ class Workspaces(Protocol):
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
         """Takes the last change back: of this workspace, or of the one that changed last."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A command that was run on a workspace."""
+
+    workspace: WorkspaceId
+    before: CheckpointId
+    """Made before it ran."""
+    end: str
+    code: int
+    out: str
+    err: str
+    changes: tuple[Change, ...] = ()
+    """By name and kind."""
+
+
+class Trials(Protocol):
+    async def run(self, workspace: WorkspaceId, command: tuple[str, ...], role: str) -> Tried:
+        """In a box of its own, without a network. Raises Misconfigured where no box can be made."""
+        ...

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,10 +12,10 @@ from rich.text import Text
 from daimon import config
 from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import encode
-from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.errors import BadInput, DaimonError, NotFound
 from daimon.abi.plain import clean
-from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId, Workspaces
-from daimon.cli import exits, screen
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Trials, Tried, Workspace, WorkspaceId, Workspaces
+from daimon.cli import exits, failures, screen
 from daimon.gateway.client import Client
 from daimon.gateway.remote import RemoteWorkspaces
 
@@ -59,9 +60,23 @@ def fork(given: Path | None, which: str, name: str, at: str, as_json: bool) -> N
 
 
 def run(given: Path | None, which: str, command: tuple[str, ...], role: str) -> None:
-    from daimon.cli import boxed
+    async def tried() -> Tried:
+        async with _arranged(config.home_at(given)) as found:
+            return await found.trials.run(await _chosen(given, found.workspaces, which), command, role)
 
-    boxed.run_on(given, which, command, role)
+    try:
+        ran = asyncio.run(tried())
+    except DaimonError as refused:
+        failures.tell(refused)
+        raise SystemExit(exits.NO_BOX) from None
+    screen.raw(ran.out.encode(errors="replace"))
+    for line in ran.err.splitlines():
+        screen.remark(line, "")
+    if ran.end not in ("exited", "signalled"):
+        screen.remark(f"stopped by the box: {ran.end}", "yellow")
+    for change in ran.changes[:MOST_SHOWN]:
+        screen.remark(f"{SIGNS[change.what]} {change.path}")
+    raise SystemExit(ran.code)
 
 
 def diff(given: Path | None, which: str, span: tuple[str, str], with_text: bool, as_json: bool) -> None:
@@ -211,18 +226,25 @@ def _own(given: Path | None) -> str:
 
 def _done(given: Path | None, do: Callable[[Workspaces], Awaitable[T]]) -> T:
     async def whole() -> T:
-        async with _workspaces(config.home_at(given)) as found:
-            return await do(found)
+        async with _arranged(config.home_at(given)) as found:
+            return await do(found.workspaces)
 
     return asyncio.run(whole())
 
 
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    workspaces: Workspaces
+    trials: Trials
+
+
 @asynccontextmanager
-async def _workspaces(home: config.Home) -> AsyncIterator[Workspaces]:
+async def _arranged(home: config.Home) -> AsyncIterator[Arranged]:
     if Client(home.socket).is_there():
-        yield RemoteWorkspaces(home.socket)
+        remote = RemoteWorkspaces(home.socket)
+        yield Arranged(remote, remote)
         return
     from daimon import boot
 
-    async with boot.arranging(home) as found:
-        yield found
+    async with boot.arranging(home) as (workspaces, trials):
+        yield Arranged(workspaces, trials)

@@ -44,7 +44,7 @@ from daimon.abi.plain import clean, is_utf8
 from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
-from daimon.abi.workspace import Workspaces
+from daimon.abi.workspace import Trials, Workspaces
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.workspaces import WorkspaceRoutes
@@ -76,6 +76,7 @@ class Parts:
     """Somebody listens, so somebody will speak."""
     redactor: Redactor
     workspaces: Workspaces
+    trials: Trials
 
 
 class Api:
@@ -97,7 +98,7 @@ class Api:
                 Route("/v1/reload", self._reload, methods=["POST"]),
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
-                *WorkspaceRoutes(parts.workspaces, self._json).all(),
+                *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 Route("/healthz", self._health),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from daimon.abi.codec import encode
-from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Tried, Workspace, WorkspaceId
 from daimon.gateway.client import Client
 
 T = TypeVar("T")
@@ -46,6 +46,9 @@ class RemoteWorkspaces:
     ) -> str:
         told = await self._get(dict[str, str], f"{_at(workspace)}/text", path=paths, since=since, until=until)
         return str(told["text"])
+
+    async def run(self, workspace: WorkspaceId, command: tuple[str, ...], role: str) -> Tried:
+        return await self._post(Tried, f"{_at(workspace)}/run", command=command, role=role)
 
     async def merge(self, fork: WorkspaceId, into: WorkspaceId) -> Outcome:
         return await self._post(Outcome, f"{_at(fork)}/merge", into=into)

@@ -8,6 +8,7 @@
     GET    /v1/workspaces/ID/diff             ?since ?until (checkpoints)
     GET    /v1/workspaces/ID/text             the same as unified text; ?path (repeated)
     POST   /v1/workspaces/ID/fork             {"name", "at"}
+    POST   /v1/workspaces/ID/run              {"command", "role"}: in a box on it
     POST   /v1/workspaces/ID/merge            {"into"}
     POST   /v1/workspaces/ID/restore          {"to"}
     POST   /v1/workspaces/ID/apply            {"paths", "with_programs"}
@@ -30,7 +31,7 @@ from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import adapter
 from daimon.abi.errors import BadInput
 from daimon.abi.plain import clean
-from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId, Workspaces
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Trials, Tried, Workspace, WorkspaceId, Workspaces
 
 CONFLICT = 409
 MOST_BYTES = 1 << 20
@@ -48,6 +49,8 @@ class Wish:
     into: str = ""
     to: str = ""
     workspace: str = ""
+    command: tuple[str, ...] = ()
+    role: str = "worker"
     paths: tuple[str, ...] = ()
     with_programs: bool = False
 
@@ -55,6 +58,7 @@ class Wish:
 @dataclass(frozen=True, slots=True)
 class WorkspaceRoutes:
     workspaces: Workspaces
+    trials: Trials
     answer: Answer
 
     def all(self) -> list[Route]:
@@ -64,6 +68,7 @@ class WorkspaceRoutes:
             "/v1/undo": self._undo,
             f"{one}/checkpoints": self._checkpoint,
             f"{one}/fork": self._fork,
+            f"{one}/run": self._run,
             f"{one}/merge": self._merge,
             f"{one}/restore": self._restore,
             f"{one}/apply": self._apply,
@@ -105,6 +110,12 @@ class WorkspaceRoutes:
     async def _fork(self, request: Request) -> Response:
         wish = await _wish(request)
         return self._told(Workspace, await self.workspaces.fork(_id(request), wish.name, _checkpoint(wish.at)), 201)
+
+    async def _run(self, request: Request) -> Response:
+        wish = await _wish(request)
+        if not wish.command:
+            raise BadInput("'command' is missing in the request: a list of words")
+        return self._told(Tried, await self.trials.run(_id(request), wish.command, wish.role))
 
     async def _merge(self, request: Request) -> Response:
         wish = await _wish(request)

@@ -39,6 +39,8 @@ async def with_changes(outcome: Happened, checkpoints: Checkpoints, call: Call, 
         found = await checkpoints.since(call)
     except ToolFailed as silent:
         found = (Touched("file", "?", f"nobody can say which: {silent}"),)
+    known = {each.what for each in outcome.touched if each.kind == "file"}
+    found = tuple(each for each in found if each.what not in known)
     told = tuple(replace(each, what=clean(each.what), outcome=clean(each.outcome)) for each in found[:MOST_TOLD])
     if len(found) > MOST_TOLD:
         told += (Touched("file", "…", f"and {len(found) - MOST_TOLD} more"),)

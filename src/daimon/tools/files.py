@@ -96,7 +96,7 @@ def _finding(workspaces: FilesOf) -> tuple[Tool, ...]:
 
 
 def _writing(workspaces: FilesOf) -> tuple[Tool, ...]:
-    @tool(effect=Effect.IDEMPOTENT, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S)
+    @tool(effect=Effect.IDEMPOTENT, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, changes_files=True)
     async def write_file(
         call: Call,
         path: _Path,
@@ -116,7 +116,7 @@ def _changing(workspaces: FilesOf) -> tuple[Tool, ...]:
         async with workspaces.files(call) as files:
             return _traced(await files.was_edited(path, _replacements(edits, all)), path)
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_edited)
+    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_edited, changes_files=True)
     async def edit_file(call: Call, path: _Path, edits: _Edits, all: _All = False) -> Result:
         """Replace exact text in a file: all edits or none."""
         async with workspaces.files(call) as files:
@@ -126,7 +126,7 @@ def _changing(workspaces: FilesOf) -> tuple[Tool, ...]:
         async with workspaces.files(call) as files:
             return _traced(await files.was_patched(patch), "")
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_MANY, timeout_s=TIMEOUT_S, verify=was_patched)
+    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_MANY, timeout_s=TIMEOUT_S, verify=was_patched, changes_files=True)
     async def patch_files(call: Call, patch: Annotated[str, ArgumentRole.CONTENT, "Unified diff."]) -> Result:
         """Change several files by a unified diff: all of it or nothing."""
         async with workspaces.files(call) as files:
@@ -141,7 +141,7 @@ def _arranging(workspaces: FilesOf) -> tuple[Tool, ...]:
             is_there, has_arrived = await files.exists(path), await files.exists(to)
         return _traced("done" if has_arrived and not is_there else "not done" if is_there else "unclear", path)
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_moved)
+    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_moved, changes_files=True)
     async def move_file(
         call: Call,
         path: Annotated[str, ArgumentRole.TARGET, "From."],
@@ -158,7 +158,7 @@ def _arranging(workspaces: FilesOf) -> tuple[Tool, ...]:
         async with workspaces.files(call) as files:
             return _traced("not done" if await files.exists(path) else "done", path)
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_deleted)
+    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_deleted, changes_files=True)
     async def delete_file(call: Call, path: _Path, recursive: Annotated[bool, "A directory with all in it."] = False) -> Result:
         """Delete a file or directory."""
         async with workspaces.files(call) as files:

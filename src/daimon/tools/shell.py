@@ -38,6 +38,7 @@ def shell_tools(boxes: Resources[Box], places: tuple[Place, ...]) -> tuple[Tool,
         capabilities={*_OWN, Capability.READS_OUTSIDE, Capability.SENDS},
         result=ResultLabel(Author.STRANGER, "box"),
         timeout_s=LONGEST_S + MARGIN_S,
+        changes_files=True,
     )
     async def run_online(
         call: Call,

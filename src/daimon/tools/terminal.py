@@ -48,7 +48,7 @@ def terminal_tools(served: Served) -> tuple[Tool, ...]:
             {"end": "interrupted", "note": "Daimon stopped while this ran, and the box with it; it may have been done in part: look"}
         )
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=OWN, result=BOX, timeout_s=LONGEST_S + MARGIN_S, verify=interrupted)
+    @tool(effect=Effect.VERIFIABLE, capabilities=OWN, result=BOX, timeout_s=LONGEST_S + MARGIN_S, verify=interrupted, changes_files=True)
     async def run(
         call: Call,
         command: Annotated[_Line, ArgumentRole.COMMAND, "A command line for bash."],

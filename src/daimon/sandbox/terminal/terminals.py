@@ -8,7 +8,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -70,6 +70,8 @@ class ShellTerminals:
         self._terminals: dict[str, _Terminal] = {}
         self._ended: dict[str, Under] = {}
         self._making = asyncio.Lock()
+        self._anew: dict[str, list[str]] = {}
+        """Why terminals began anew, until it is told."""
 
     @property
     def is_idle(self) -> bool:
@@ -163,6 +165,14 @@ class ShellTerminals:
             await terminal.session.close()
         self._terminals.clear()
 
+    async def begin_anew(self, saved: Mapping[str, State], why: str) -> None:
+        """Ends every shell and what runs in it. The next command in each finds what is handed over here, and hears why."""
+        names = tuple(self._terminals)
+        await self.close()
+        self._saved.clear()
+        self._saved.update(saved)
+        self._anew = {name: [f"the terminal {name} began anew, and what ran in it has ended: {why}"] for name in names}
+
     # -- one command ---------------------------------------------------------------------------------------------------
 
     async def _prepare(self, line: Line, show: Show) -> tuple[_Terminal, _Run]:
@@ -189,7 +199,7 @@ class ShellTerminals:
         saved = self._saved.get(line.terminal, State())
         environment = {"AGENT_ID": self._agent, "AGENT_TASK": line.task}
         session = await Session.begin(self._box, environment, saved)
-        lost = found.lost if found is not None else []
+        lost = found.lost if found is not None else self._anew.pop(line.terminal, [])
         if saved.directory and session.directory != saved.directory:
             lost = [*lost, f"the directory {saved.directory} is gone; the terminal begins in {session.directory}"]
         made = self._terminals[line.terminal] = _Terminal(session, session.directory, lost)
