@@ -1,5 +1,10 @@
+import os
+
 import pytest
 from hypothesis import settings
+
+WORKERS_MORE_THAN_CORES = 1
+"""Many tests wait for programs that they started."""
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("daimon", deadline=None)
@@ -9,3 +14,11 @@ settings.load_profile("daimon")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """All tests run beside each other. Whoever names some wants the answer at once: a worker takes longer to start than most tests."""
+    chosen = any(config.getoption(name, default="") for name in ("keyword", "markexpr", "lf"))
+    if chosen or config.args_source is pytest.Config.ArgsSource.ARGS:
+        return 0
+    return len(os.sched_getaffinity(0)) + WORKERS_MORE_THAN_CORES

@@ -149,7 +149,7 @@ from pathlib import Path
 from lab.encounter import Case, meet
 from lab.handling import judge
 from lab.trouble import troubles
-case = Case("500", troubles(["500"])["500"], "compatible", "always", 'extensions = ["sabotage"]')
+case = Case("500", troubles(["500"])["500"], "compatible", "always", 'kernel.drain_s = 0\\nextensions = ["sabotage"]', rest_s=10.0)
 print(judge(case, asyncio.run(meet(case, Path(sys.argv[1])))).outcome)
 """
 

@@ -130,6 +130,6 @@ def test_thanks_inside_a_note_stay_in_it():
 
 @pytest.mark.parametrize("text", ["remember that " + "a, " * 1300, "and " * 990, "what time is it? " * 230, "in 5 minutes " * 300])
 def test_the_longest_text_is_read_in_a_moment(text):
-    began = time.perf_counter()
+    began = time.process_time()
     understand(text, (ENGLISH,))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

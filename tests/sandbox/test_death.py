@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from tests.sandbox.boxes import DEADLINE_S, ROOT, WORKER, box_processes, needs_bwrap, opened, said, sh
@@ -129,12 +130,14 @@ async def test_with_the_gateway_the_box_ends(tmp_path: Path, how: signal.Signals
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 async def test_a_box_that_is_given_up_while_it_starts_leaves_nothing(tmp_path: Path, number: int) -> None:
-    starting = asyncio.create_task(in_a_box(tmp_path))
+    workspace = tmp_path / uuid4().hex  # names of pytest's directories repeat from worker to worker
+    workspace.mkdir()
+    starting = asyncio.create_task(in_a_box(workspace))
     await below(os.getpid(), number)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    await all_gone(named(tmp_path.name))
+    await all_gone(named(workspace.name))
 
 
 def named(name: str) -> set[int]:

@@ -117,7 +117,7 @@ class RunningBox:
             if "error" in said:  # what kept it from starting, where a shell would say it
                 err.add(f"{_plain(said['error'], 2000)}\n".encode())
             status = status_of(said)
-            end = waiting.over or await self._ended_how(status)
+            end = await self._ended_how(status, waiting)
             return Ran(
                 end=end,
                 code=status if status >= 0 else 128 - status,
@@ -373,10 +373,11 @@ class RunningBox:
     def _has_others(self, number: int) -> bool:
         return any(not waiting.is_shell for other, waiting in self._waiting.items() if other != number)
 
-    async def _ended_how(self, status: int) -> End:
-        if status and self.force.limits and await self._ran_out_of_memory():
-            return "memory"
-        return "signalled" if status < 0 else "exited"
+    async def _ended_how(self, status: int, waiting: Waiting) -> End:
+        told: End = "signalled" if status < 0 else "exited"
+        if waiting.over is None and status and self.force.limits and await self._ran_out_of_memory():
+            told = "memory"
+        return waiting.over or told  # the watcher may have counted first: then it has said so before the holder answered
 
     async def _ran_out_of_memory(self) -> bool:
         """Did the kernel end something of it, the command or what the command started?"""
