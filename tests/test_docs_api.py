@@ -17,7 +17,7 @@ from daimon.abi.ids import EventId
 from daimon.abi.turn import State, Turn
 from daimon.boot import running
 from daimon.config import Home, Settings
-from daimon.gateway import api, wire
+from daimon.gateway import api, wire, workspaces
 from daimon.gateway.client import Client
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
@@ -120,8 +120,9 @@ def differences(told: Any, found: Any, place: str) -> list[str]:
 
 
 def test_the_page_lists_the_routes_of_the_api() -> None:
-    told = set(re.findall(r"^\| `(GET|POST) ([\w/]+)` \|", PAGE, re.MULTILINE))
-    assert told == set(re.findall(r"^    (GET|POST) +(/[\w/]+)", api.__doc__ or "", re.MULTILINE))
+    told = set(re.findall(r"^\| `(GET|POST|DELETE) ([\w/]+)` \|", PAGE, re.MULTILINE))
+    docs = f"{api.__doc__}\n{workspaces.__doc__}"
+    assert told == set(re.findall(r"^    (GET|POST|DELETE) +(/[\w/]+)", docs, re.MULTILINE))
 
 
 @pytest.mark.parametrize("line", "".join(re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)).splitlines())
