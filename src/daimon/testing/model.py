@@ -24,6 +24,10 @@ class ScriptedModel(Unmetered):
         self.name = name
         self.requests: list[Request] = []
 
+    def add(self, *lines: Line) -> None:
+        """What it says after all else."""
+        self._lines.extend(lines)
+
     async def profile(self) -> Profile:
         return self._profile
 

@@ -1,0 +1,151 @@
+"""An agent at work on layers, in a whole Daimon: what it does is checkpointed, recorded, taken back, and survives a restart."""
+
+import asyncio
+import json
+import os
+import shlex
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daimon.abi.step import Checkpointed, Happened, Step
+from daimon.abi.turn import State
+from daimon.abi.workspace import CheckpointId, WorkspaceId
+from daimon.boot import running
+from daimon.config import Home, Model, Sandbox, Settings
+from daimon.extension import Kit
+from daimon.gateway.client import Client
+from daimon.gateway.remote import RemoteWorkspaces
+from daimon.sandbox.plan import has_bwrap
+from daimon.testing.model import ScriptedModel, calls, says
+
+pytestmark = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
+MODELS: dict[str, ScriptedModel] = {}
+OWN = WorkspaceId("w1")
+
+
+def extend(kit: Kit) -> None:
+    kit.models.update(MODELS)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    client: Client
+    workspaces: RemoteWorkspaces
+    project: Path
+
+    async def does(self, *lines: Any) -> list[Step]:
+        """One turn in which the model makes these calls, one after the other."""
+        MODELS["scripted"].add(*(calls(line) for line in lines), says("done"))
+        taken = await asyncio.to_thread(self.client.send, json.dumps({"type": "message", "text": "go"}).encode())
+        async with asyncio.timeout(60):
+            while True:
+                turn = (await asyncio.to_thread(self.client.event, taken.event)).turn
+                if turn is not None and turn.state not in (State.QUEUED, State.RUNNING):
+                    return list((await asyncio.to_thread(self.client.trace, turn.id)).steps)
+                await asyncio.sleep(0.01)
+
+    async def runs(self, command: str, **more: Any) -> dict[str, Any]:
+        steps = await self.does(("run", {"command": command, **more}))
+        return told(steps)[-1]
+
+
+@asynccontextmanager
+async def agent(place: Path) -> AsyncIterator[Agent]:
+    project = place / "project"
+    project.mkdir(exist_ok=True)
+    MODELS["scripted"] = ScriptedModel([])
+    settings = Settings(model=Model(use="scripted"), extensions=(__name__,), sandbox=Sandbox(workspace=str(project)))
+    home = Home(place / "home")
+    async with running(home, settings, port=0):
+        yield Agent(Client(home.socket), RemoteWorkspaces(home.socket), project)
+
+
+def outcomes(steps: Sequence[Step]) -> list[Happened]:
+    return [step.body for step in steps if isinstance(step.body, Happened)]
+
+
+def told(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [json.loads(outcome.result.parts[0].text)["data"] for outcome in outcomes(steps)]  # type: ignore[union-attr]
+
+
+def points(steps: Sequence[Step]) -> list[str]:
+    return [step.body.ref for step in steps if isinstance(step.body, Checkpointed)]
+
+
+async def test_every_changing_call_has_its_checkpoint_and_its_files_on_record_and_the_owner_s_directory_stays(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        (daimon.project / "a.txt").write_text("one\n")
+        steps = await daimon.does(
+            ("read_file", {"path": "a.txt"}),
+            ("write_file", {"path": "b.txt", "content": "new\n"}),
+            ("run", {"command": "rm a.txt; mkdir sub; echo x > sub/c"}),
+        )
+        assert len(points(steps)) == 2
+        read, wrote, ran = outcomes(steps)
+        assert read.touched == ()
+        assert [(each.what, each.outcome) for each in wrote.touched] == [("b.txt", "added")]
+        assert {(each.what, each.outcome) for each in ran.touched if each.kind == "file"} >= {("a.txt", "removed"), ("sub/c", "added")}
+        assert os.listdir(daimon.project) == ["a.txt"]
+        assert [change.path for change in await daimon.workspaces.diff(OWN, CheckpointId(points(steps)[1]))] == ["a.txt", "sub", "sub/c"]
+
+
+async def test_undo_goes_back_under_an_open_shell_which_is_told(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        await daimon.runs("mkdir sub && echo one > sub/a; export KEPT=yes")
+        await daimon.runs("cd sub; export LATER=yes; echo two > a")
+        await daimon.workspaces.undo()
+        after = await daimon.runs("pwd; cat sub/a; echo [$KEPT] [$LATER]")
+        assert after["output"].splitlines() == ["/workspace/project", "one", "[yes] []"]
+        assert any("began anew" in line for line in after["lost"])
+
+
+async def test_what_a_shell_knew_is_there_after_a_restart(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        await daimon.runs("mkdir -p deep/er && cd deep/er && export COLOUR=blue && greet() { echo hello $1; } && alias ll='ls -l'")
+        await daimon.runs("echo kept > file")
+    async with agent(tmp_path) as daimon:
+        after = await daimon.runs("pwd; echo $COLOUR; greet you; cat file; alias ll")
+        assert after["output"].splitlines() == ["/workspace/project/deep/er", "blue", "hello you", "kept", "alias ll='ls -l'"]
+
+
+async def test_the_files_driver_and_a_shell_see_the_same_tree(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        steps = await daimon.does(
+            ("run", {"command": "echo from-shell > a"}),
+            ("read_file", {"path": "a"}),
+            ("write_file", {"path": "b", "content": "from-driver"}),
+            ("run", {"command": "cat b; stat -c %U b; rm b"}),
+            ("list_files", {}),
+        )
+        _, read, _, ran, listed = told(steps)
+        assert read["text"] == "from-shell\n"
+        assert ran["output"].splitlines() == ["from-driveragent"]
+        assert "b" not in json.dumps(listed["entries"] if "entries" in listed else listed).replace("blob", "")
+
+
+async def test_a_program_that_holds_files_open_is_said_with_the_checkpoint_and_goes_on(tmp_path: Path) -> None:
+    script = "import time\nf = open('log', 'a', buffering=1)\nwhile True:\n    f.write('x')\n    time.sleep(0.05)\n"
+    async with agent(tmp_path) as daimon:
+        await daimon.runs(f"python3 -c {shlex.quote(script)} > /dev/null 2>&1 &")
+        first = await daimon.runs("wc -c < log || true")
+        second = await daimon.runs("sleep 0.3; wc -c < log")
+        assert int(second["output"]) > int(first["output"].split()[-1])
+
+
+async def test_a_fork_knows_what_the_shells_knew_and_leaves_them_alone(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        await daimon.runs("echo one > a; export COLOUR=blue")
+        fork = await daimon.workspaces.fork(OWN, "rehearsal")
+        states = (await daimon.workspaces.checkpoints(OWN))[0].state
+        assert isinstance(states, dict)
+        assert "blue" in json.dumps(states)
+        ran = await daimon.workspaces.run(fork.id, ("sh", "-c", "cat a; echo two > a"), "worker")
+        assert (ran.code, ran.out, [change.path for change in ran.changes]) == (0, "one\n", ["a"])
+        assert (await daimon.runs("cat a; echo $COLOUR"))["output"] == "one\nblue\n"
+        assert (await daimon.workspaces.merge(fork.id, OWN)).conflicts == ()
+        assert (await daimon.runs("cat a"))["output"] == "two\n"
