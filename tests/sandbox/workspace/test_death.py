@@ -1,12 +1,14 @@
 """A process that dies at any moment leaves a store that goes on from before or after what it was doing."""
 
 import asyncio
+import json
 import os
 import random
 import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sandbox.workspace.hand import Hand, Tree, shown
@@ -75,3 +77,30 @@ async def killed(root: Path, base: Path, seed: int) -> None:
             await asyncio.wait_for(process.stdout.readline(), chance.uniform(0, 0.03))
         process.send_signal(signal.SIGKILL)
         await process.wait()
+
+
+@pytest.mark.parametrize("operation", ["checkpoint", "restore", "undo", "merge", "apply", "undo apply", "discard"])
+async def test_whatever_an_operation_was_doing_when_it_was_killed_it_was_done_or_not(tmp_path: Path, operation: str) -> None:
+    seen = await looks(operation, tmp_path)
+    assert len(seen) > 3
+    first, last = seen[0], seen[-1]
+    for look in seen:
+        assert look["strays"] == []
+        assert look["base"] in (first["base"], last["base"])
+        for id, tree in look["trees"].items():
+            assert tree in (first["trees"][id], last["trees"].get(id)), f"{id} at {look['at']}"
+        for id, tree in look["points"].items():
+            assert tree in (first["points"].get(id, tree), last["points"].get(id, tree)), f"{id} at {look['at']}"
+    if operation in ("apply", "undo apply"):
+        assert first["base"] != last["base"]
+
+
+async def looks(operation: str, place: Path) -> list[dict[str, Any]]:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(VICTIM.with_name("deaths.py")), operation, str(place), stdout=asyncio.subprocess.PIPE, env=environment
+    )
+    async with asyncio.timeout(120):
+        out, _ = await process.communicate()
+    assert process.returncode == 0
+    return [json.loads(line) for line in out.splitlines()]
