@@ -121,4 +121,5 @@ def discard(house: House, id: str) -> None:
         house.forget(room.family)
         layer.remove(str(house.root / room.family))
     else:
+        layer.remove(str(house.root / room.family / id))  # where there was no overlay: the copy
         collect(house, room.family)
