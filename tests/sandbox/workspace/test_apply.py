@@ -112,6 +112,18 @@ async def test_undo_of_an_apply_stops_where_the_owner_went_on(store: Store, hand
     assert (base / "new/file").exists()
 
 
+async def test_after_its_undo_an_apply_can_be_mended_and_done_again(store: Store, hand: Hand, base: Path) -> None:
+    hand.write("readme", "mine\n")
+    hand.write("new", "x")
+    await store.apply(hand.workspace)
+    await store.undo(hand.workspace)
+    hand.write("readme", "mine, mended\n")
+    assert not (await store.apply(hand.workspace)).conflicts
+    assert (base / "readme").read_text() == "mine, mended\n"
+    assert (base / "new").read_text() == "x"
+    assert store.stack_of(hand.workspace).frozen == ()
+
+
 async def test_only_the_paths_that_were_named_are_applied(store: Store, hand: Hand, base: Path) -> None:
     hand.write("new/a", "a")
     hand.write("new/b", "b")

@@ -28,7 +28,7 @@ from daimon.sandbox.workspace.stack import View
 from daimon.sandbox.workspace.writer import Step, Writer, plain, ways
 
 YOURS = "you changed it in your directory since"
-OTHERS = "another apply changed it in your directory since"
+OTHERS = "another apply changed it in your directory since; undo that one, or merge what it had first"
 
 
 @dataclass(slots=True)
@@ -120,7 +120,8 @@ def _check(draft: Draft, now: View, below: View, known: Mapping[str, Identity | 
         if diff.is_same(plain(current), plain(piece.entry if piece else None)):
             continue
         if path in ours:
-            draft.conflicts.append(Conflict(path, OTHERS))
+            if not diff.is_same(plain(below.entry(path)), plain(current)):
+                draft.conflicts.append(Conflict(path, OTHERS))
         elif path not in known or identity(place.about(now.top, path)) != known[path]:
             draft.conflicts.append(Conflict(path, YOURS))
         elif why := _no_way(draft, now, path):

@@ -23,7 +23,7 @@ def new(house: House, directory: str, name: str) -> Room:
         number=index.number("c"), workspace=id, parent=None, generation=family.generation, stack=(), why="the beginning",
         at=house.clock.now(),
     )  # fmt: skip
-    room = Room(id, family.id, name or Path(base).name, first.id, f"l{index.number('l')}")
+    room = Room(id, family.id, name or Path(base).name, first.id, f"l{index.number('l')}", engine=house.engine)
     return _made(house, family, room, first)
 
 

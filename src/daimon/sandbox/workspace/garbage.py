@@ -98,9 +98,12 @@ def _unlink(house: House, room: Room, gone: frozenset[str]) -> None:
         if change.undone or change.after in gone:
             begins = begins or (None if change.undone else change.before)
             house.index.drop("changes", "number", change.number)
-        elif begins is not None:
-            house.index.put_change(replace(change, before=begins))
-            begins = None
+            continue
+        before, begins = begins or change.before, None
+        if before in gone:  # there is no way back any more
+            house.index.drop("changes", "number", change.number)
+        elif before != change.before:
+            house.index.put_change(replace(change, before=before))
 
 
 def discard(house: House, id: str) -> None:
@@ -118,4 +121,5 @@ def discard(house: House, id: str) -> None:
         house.forget(room.family)
         layer.remove(str(house.root / room.family))
     else:
+        layer.remove(str(house.root / room.family / id))  # where there was no overlay: the copy
         collect(house, room.family)

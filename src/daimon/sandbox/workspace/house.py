@@ -18,7 +18,7 @@ from daimon.abi.ports import Clock
 from daimon.sandbox.ground import Ground, Stack
 from daimon.sandbox.workspace import squash
 from daimon.sandbox.workspace.index import Index
-from daimon.sandbox.workspace.rows import Change, Layer, Plan, Point, Room, What
+from daimon.sandbox.workspace.rows import Change, Engine, Layer, Plan, Point, Room, What
 from daimon.sandbox.workspace.shelf import Shelf
 from daimon.sandbox.workspace.stack import Sheet, View
 
@@ -48,10 +48,12 @@ class Open:
 
 
 class House:
-    def __init__(self, root: Path, index: Index, clock: Clock) -> None:
+    def __init__(self, root: Path, index: Index, clock: Clock, engine: Engine = "overlay") -> None:
         self.root = root
         self.index = index
         self.clock = clock
+        self.engine: Engine = engine
+        """Of new workspaces."""
         self.open: dict[str, Open] = {}
         self._shelves: dict[str, Shelf] = {}
         self._squashing: set[str] = set()

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from daimon.abi.workspace import Checkpoint, CheckpointId, WorkspaceId
 
+Engine = Literal["overlay", "copies"]
 What = Literal["work", "merge", "restore", "apply"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -33,7 +34,7 @@ class Room:
     head: str
     live: str
     forked_from: str | None = None
-    engine: Literal["overlay", "copies"] = "overlay"
+    engine: Engine = "overlay"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
 from daimon.sandbox.workspace import apply, beginning, comparing, course, garbage, merge, underneath
+from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.house import House, Open
 from daimon.sandbox.workspace.index import Index
-from daimon.sandbox.workspace.rows import Point, Room
+from daimon.sandbox.workspace.rows import Engine, Point, Room
 from daimon.sandbox.workspace.trouble import told
 
 T = TypeVar("T")
@@ -37,13 +38,13 @@ class Store:
         self._begun: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    async def open(cls, root: Path, clock: Clock) -> "Store":
-        """Removes what a crash left behind, and ends an apply that it interrupted."""
+    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay") -> "Store":
+        """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on."""
 
         def opened() -> House:
             with told():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                house = House(root.resolve(), Index(root / "index.db"), clock)
+                house = House(root.resolve(), Index(root / "index.db"), clock, engine)
                 garbage.strays(house)
                 return house
 
@@ -79,6 +80,17 @@ class Store:
     def attach(self, workspace: WorkspaceId, ground: Ground, gather: Callable[[], Awaitable[None]] | None = None) -> None:
         """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
         self._house.open[self._house.room(workspace).id] = Open(ground, gather)
+
+    async def copied(self, workspace: WorkspaceId, name: str) -> CopiesGround:
+        """Opens one where there is no overlayfs: its tree as a plain directory of this name. It is attached when this returns."""
+
+        async def made() -> CopiesGround:
+            room = self._house.room(workspace)
+            ground = await CopiesGround.open(self._house.shelf(room.family), room.id, name, self._house.stack(room))
+            self.attach(workspace, ground, ground.gather)
+            return ground
+
+        return await self._locked(self._house.room(workspace).family, made)
 
     def detach(self, workspace: WorkspaceId) -> None:
         self._house.open.pop(workspace, None)
