@@ -25,7 +25,7 @@ LONGEST_S = 20.0
 MOST_RAW, MOST_OUTPUT = 5_000, 4 * 1024 * 1024
 MOST_PATTERN = 2_000
 _MEMORY, _CPU_S = 4 * 1024**3, 60
-_RIPGREP = (
+SWITCHES = (
     *("--no-config", "--no-ignore", "--hidden", "--no-follow", "--no-messages", "--color=never", "--no-heading", "--with-filename"),
     *("--line-number", "--byte-offset", "--null", "--max-columns=1", "--max-count=100", "--max-filesize=64M", "--encoding=none"),
 )
@@ -127,7 +127,7 @@ def _order(one: Spotted) -> tuple[str, int]:
 
 
 def _ripgrep(program: str, query: Query, start: Start) -> list[str]:
-    words = [program, *_RIPGREP]
+    words = [program, *SWITCHES]
     words += ["--fixed-strings"] if query.is_literal else []
     words += ["--ignore-case"] if query.ignores_case else []
     words += ["--glob", query.glob] if query.glob and not start.name else []
