@@ -1,9 +1,11 @@
 """Listing, finding and searching, in small and very large trees."""
 
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
+import uvloop
 from tests.sandbox.files.grounds import driver_on
 
 from daimon.abi.box import Role
@@ -192,3 +194,26 @@ async def test_directories_nested_too_deep_are_left_out_and_said(driver: Driver,
     assert found.notes == ("directories nested deeper than 200 were left out",)
     with pytest.raises(ToolFailed, match="nested deeper"):
         await driver.delete("d", recursive=True)
+
+
+def searchers() -> list[str]:
+    """Those that this process started and that still run."""
+    children = [child for task in Path("/proc/self/task").iterdir() for child in (task / "children").read_text().split()]
+    return [child for child in children if "searcher.py" in Path(f"/proc/{child}/cmdline").read_text()]
+
+
+async def test_a_search_that_nobody_waits_for_any_more_is_ended(driver: Driver, tree: Path) -> None:
+    (tree / "a").write_text("a" * 40 + "b\n")
+    driver.searches_with(None, longest_s=300.0)
+    async with asyncio.timeout(30):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await driver.search(Query(pattern="(a+)+$"))
+    assert not searchers()
+
+
+@needs_ripgrep
+def test_a_search_works_on_the_loop_of_the_gateway_too(tree: Path) -> None:
+    (tree / "a").write_text("needle\n")
+    with driver_on(tree) as driver:
+        assert [hit.path for hit in uvloop.run(driver.search(Query(pattern="needle"))).hits] == ["a"]

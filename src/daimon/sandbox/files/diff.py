@@ -13,9 +13,7 @@ def unified(old: str, new: str) -> str:
     """Without the head that names files. Empty: they are the same."""
     if old == new:
         return ""
-    before, after = old.split("\n"), new.split("\n")
-    if not before[-1] and not after[-1]:
-        before.pop(), after.pop()
+    before, after = _lines(old), _lines(new)
     start = _shared(before, after)
     end = _shared(before[start:][::-1], after[start:][::-1])
     blocks = _blocks(before[start : len(before) - end], after[start : len(after) - end], start)
@@ -25,6 +23,16 @@ def unified(old: str, new: str) -> str:
         if len(said) > MOST_LINES:
             break
     return _cut(said)
+
+
+def _lines(text: str) -> list[str]:
+    """A last one without a line feed carries the mark that says so."""
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
 
 
 def _shared(one: list[str], other: list[str]) -> int:
@@ -67,7 +75,8 @@ def _hunk(before: list[str], after: list[str], group: list[Block]) -> list[str]:
     lead = min(CONTEXT, first[0])
     trail = min(CONTEXT, len(before) - last[1])
     sizes = last[1] + trail - first[0] + lead, last[3] + trail - first[2] + lead
-    said = [f"@@ -{first[0] - lead + 1},{sizes[0]} +{first[2] - lead + 1},{sizes[1]} @@"]
+    starts = first[0] - lead + bool(sizes[0]), first[2] - lead + bool(sizes[1])  # of no lines: the one before them
+    said = [f"@@ -{starts[0]},{sizes[0]} +{starts[1]},{sizes[1]} @@"]
     said += [f" {line}" for line in before[first[0] - lead : first[0]]]
     at = first[0]
     for a, b, c, d in group:

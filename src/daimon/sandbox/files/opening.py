@@ -20,6 +20,7 @@ _syscall = _libc.syscall
 _syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
 _syscall.restype = ctypes.c_long
 _How = ctypes.c_uint64 * 3
+_SIZE = ctypes.sizeof(_How)
 _HOW = {flags: _How(flags, 0, _BENEATH | _NO_LINKS | _NO_MAGIC) for flags in (READ, DIRECTORY, PLACE, FOLDER)}
 _NEW_HOW = _How(NEW, 0o600, _BENEATH | _NO_LINKS | _NO_MAGIC)
 
@@ -41,7 +42,7 @@ def rename_new(source: tuple[int, str], target: tuple[int, str]) -> None:
 
 
 def _opened(top: int, path: str, how: ctypes.Array[ctypes.c_uint64]) -> int:
-    found: int = _syscall(_OPENAT2, top, os.fsencode(path), how, 24)
+    found: int = _syscall(_OPENAT2, top, path.encode("utf-8", "surrogateescape"), how, _SIZE)
     if found < 0:
         raise _failure(path)
     return found

@@ -18,9 +18,9 @@ class Part:
 def lines(text: str, window: Window) -> Part:
     """Lines end with a line feed, and only with that: so line numbers are those of other programs."""
     total = text.count("\n") + (not text.endswith("\n") and text != "")
-    if window.offset <= 1 and total <= window.limit and len(text) <= MOST_OF_LINE:
-        return Part(text)
     split = text.split("\n")
+    if window.offset <= 1 and total <= window.limit and len(text) <= MOST_CHARACTERS and max(map(len, split)) <= MOST_OF_LINE:
+        return Part(text)
     first = max(window.offset, 1)
     if first > total:
         return Part("", f"there are only {total:,} lines")

@@ -20,7 +20,8 @@ _UNSUPPORTED = ("rename from ", "rename to ", "copy from ", "GIT binary patch", 
 @dataclass(slots=True)
 class Hunk:
     start: int
-    """Line of the old text, from 1; 0: it does not say."""
+    """Line of the old text, from 1; 0: it does not say, or the text is empty. `new_start` likewise."""
+    new_start: int
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     ends_old: bool = True
@@ -42,7 +43,7 @@ class Change:
 
     def turned(self) -> "Change":
         """The one that takes it back."""
-        back = [Hunk(each.start, each.new, each.old, each.ends_new, each.ends_old) for each in self.hunks]
+        back = [Hunk(each.new_start, each.start, each.new, each.old, each.ends_new, each.ends_old) for each in self.hunks]
         return Change(self.target, self.source, back)
 
 
@@ -83,7 +84,7 @@ def _hunk(lines: list[str], at: int, changes: list[Change]) -> int:
     found = _HUNK.match(lines[at])
     if found is None or not changes:
         raise ToolFailed("bad_patch", f"line {at + 1} of the patch, {lines[at][:80]!r}, is no head of a hunk such as @@ -1,3 +1,4 @@")
-    hunk, last, at = Hunk(int(found[1] or 0)), "", at + 1
+    hunk, last, at = Hunk(int(found[1] or 0), int(found[2] or 0)), "", at + 1
     while at < len(lines) and not lines[at].startswith(("@@", "diff --git ")) and not _is_head(lines, at):
         line = lines[at]
         if line.startswith("\\"):
@@ -124,37 +125,30 @@ def applied(change: Change, text: str) -> str:
     """Raises ToolFailed with the hunk that does not fit."""
     crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
     lines = (text.replace("\r\n", "\n") if crlf else text).split("\n")
+    ends = not lines[-1]
+    lines = lines[:-1] if ends else lines
     drift, after = 0, 0
     for number, hunk in enumerate(change.hunks, 1):
         at = _place(lines, hunk, hunk.start - 1 + drift, after)
         if at is None:
             which = f"hunk {number} of {len(change.hunks)} for {named(change.path)} (its line {max(hunk.start, 1)})"
-            raise ToolFailed(
-                "no_match", f"{which} does not fit: its context and removed lines are not in the file as they stand. {NOT_DONE}"
-            )
-        old, new = _with_ends(hunk, lines, at)
-        lines[at : at + len(old)] = new
-        drift, after = at - (hunk.start - 1) + len(new) - len(old), at + len(new)
-    text = "\n".join(lines)
+            raise ToolFailed("no_match", f"{which} does not fit: its lines are not in the file as they stand. {NOT_DONE}")
+        if at + len(hunk.old) == len(lines) and hunk.ends_old != hunk.ends_new:
+            ends = hunk.ends_new
+        lines[at : at + len(hunk.old)] = hunk.new
+        drift, after = at - (hunk.start - 1) + len(hunk.new) - len(hunk.old), at + len(hunk.new)
+    text = "\n".join(lines) + ("\n" if ends and lines else "")
     return text.replace("\n", "\r\n") if crlf else text
 
 
 NOT_DONE = "Nothing was changed; read the file and make the patch anew"
 
 
-def _with_ends(hunk: Hunk, lines: list[str], at: int) -> tuple[list[str], list[str]]:
-    """A text that ends with a line feed has an empty last line here; a hunk may add or take that away."""
-    reaches_end = at + len(hunk.old) >= len(lines) - 1
-    if not reaches_end or hunk.ends_old == hunk.ends_new:
-        return hunk.old, hunk.new
-    return ([*hunk.old, ""], hunk.new) if hunk.ends_old else (hunk.old, [*hunk.new, ""])
-
-
 def _place(lines: list[str], hunk: Hunk, expected: int, after: int) -> int | None:
     """The nearest place to where it is expected, behind the hunk before it."""
     size, last = len(hunk.old), len(lines) - len(hunk.old)
     if not size:
-        return min(max(expected + 1, after), max(len(lines) - 1, 0)) if hunk.start or len(lines) == 1 else None
+        return min(max(expected + 1, after), len(lines)) if hunk.start or not lines else None
     found = [at for at in range(after, last + 1) if lines[at] == hunk.old[0] and lines[at : at + size] == hunk.old]
     if hunk.start == 0 and len(found) > 1:
         return None

@@ -20,9 +20,9 @@ _ALL = (".", "*", "**")
 
 def parts(path: str, name: str) -> list[str]:
     """Of a path that somebody named, `..` among them. `name` is that of the tree."""
-    path = meant(path)
     if "\0" in path:
         raise ToolFailed("bad_path", "a path cannot hold a NUL character")
+    path = meant(path)
     try:
         size = len(path.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

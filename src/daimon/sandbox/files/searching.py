@@ -5,27 +5,24 @@ environment, limits and a deadline. It cannot open files as carefully as we do: 
 it opens it. So all that is taken from it is paths, line numbers and offsets; the words themselves come from a second look.
 """
 
-import asyncio
 import os
 import re
-import resource
 import shutil
 import stat
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from daimon.abi.errors import ToolFailed
 from daimon.abi.files import Query
 from daimon.sandbox.files.globs import Glob
+from daimon.sandbox.files.program import Program
 from daimon.sandbox.files.tree import Tree
 
 LONGEST_S = 20.0
-MOST_RAW, MOST_OUTPUT = 5_000, 4 * 1024 * 1024
 MOST_PATTERN = 2_000
-_MEMORY, _CPU_S = 4 * 1024**3, 60
-_RIPGREP = (
+_REFUSED = 2
+SWITCHES = (
     *("--no-config", "--no-ignore", "--hidden", "--no-follow", "--no-messages", "--color=never", "--no-heading", "--with-filename"),
     *("--line-number", "--byte-offset", "--null", "--max-columns=1", "--max-count=100", "--max-filesize=64M", "--encoding=none"),
 )
@@ -89,37 +86,25 @@ def ripgrep() -> str | None:
 
 async def lines(start: Start, query: Query, user: int | None, engine: Engine) -> Raw:
     """Sorted by path and line. Raises ToolFailed for a pattern that cannot be read."""
-    if not 0 < len(query.pattern) <= MOST_PATTERN or "\0" in query.pattern + query.glob:
-        raise ToolFailed("bad_pattern", f"a pattern has 1 to {MOST_PATTERN:,} characters, none of them NUL")
+    _check(query)
     program = engine.program
     words = _ripgrep(program, query, start) if program else _python(query, start)
     other = user if program else None  # the one of our own opens with care, and may not be open to that user
-    running = await asyncio.create_subprocess_exec(
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=f"/proc/self/fd/{start.folder}",
-        pass_fds=(start.folder,),
-        env={},
-        user=other,
-        group=other,
-        extra_groups=None if other is None else (),
-    )
-    output, is_late = b"", False
+    said = await Program(words, start.folder, other, engine.longest_s).run()
+    if not said.output and said.code == _REFUSED:
+        raise ToolFailed("bad_pattern", f"the search cannot be made: {said.errors.decode(errors='replace').strip()[:500]}")
+    spotted = _spotted(said.output, start, Glob(query.glob) if query.glob and not start.name and not program else None)
+    return Raw(tuple(sorted(spotted, key=_order)), engine.name, said.is_cut, said.is_late)
+
+
+def _check(query: Query) -> None:
+    words = query.pattern + query.glob
+    if not 0 < len(words) <= MOST_PATTERN or not query.pattern or "\0" in words:
+        raise ToolFailed("bad_pattern", f"a pattern has 1 to {MOST_PATTERN:,} characters, none of them NUL")
     try:
-        _limit(running.pid)
-        async with asyncio.timeout(engine.longest_s):
-            output = await _output(running)
-    except TimeoutError:
-        is_late = True
-    finally:
-        await _end(running)
-    if not output and running.returncode == 2:
-        raise await _refusal(running)
-    spotted = _spotted(output, start, Glob(query.glob) if query.glob and not start.name and not program else None)
-    is_cut = len(spotted) >= MOST_RAW or len(output) >= MOST_OUTPUT
-    return Raw(tuple(sorted(spotted, key=_order)[:MOST_RAW]), engine.name, is_cut, is_late)
+        words.encode()
+    except UnicodeEncodeError:
+        raise ToolFailed("bad_pattern", "the pattern holds half a character") from None
 
 
 def _order(one: Spotted) -> tuple[str, int]:
@@ -127,7 +112,7 @@ def _order(one: Spotted) -> tuple[str, int]:
 
 
 def _ripgrep(program: str, query: Query, start: Start) -> list[str]:
-    words = [program, *_RIPGREP]
+    words = [program, *SWITCHES]
     words += ["--fixed-strings"] if query.is_literal else []
     words += ["--ignore-case"] if query.ignores_case else []
     words += ["--glob", query.glob] if query.glob and not start.name else []
@@ -143,38 +128,6 @@ def _python(query: Query, start: Start) -> list[str]:
     except (re.error, OverflowError, RecursionError, ValueError) as broken:
         raise ToolFailed("bad_pattern", f"{query.pattern[:80]!r} is no regular expression: {broken}") from broken
     return [sys.executable, "-I", "-S", SEARCHER, pattern, Glob(query.glob or "*").names, start.name]
-
-
-def _limit(pid: int) -> None:
-    for what, most in ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_CPU, _CPU_S), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
-        with suppress(ProcessLookupError, PermissionError):
-            resource.prlimit(pid, what, (most, most))
-
-
-async def _output(running: asyncio.subprocess.Process) -> bytes:
-    assert running.stdout is not None
-    chunks, got, count = list[bytes](), 0, 0
-    while got < MOST_OUTPUT and count < MOST_RAW and (chunk := await running.stdout.read(65_536)):
-        chunks.append(chunk)
-        got, count = got + len(chunk), count + chunk.count(b"\n")
-    return b"".join(chunks)
-
-
-async def _end(running: asyncio.subprocess.Process) -> None:
-    if running.stdout is not None and running.stdout.at_eof():
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                await running.wait()
-    if running.returncode is None:
-        with suppress(ProcessLookupError):
-            running.kill()
-    await running.wait()
-
-
-async def _refusal(running: asyncio.subprocess.Process) -> ToolFailed:
-    assert running.stderr is not None
-    said = (await running.stderr.read(2_000)).decode(errors="replace").strip()
-    return ToolFailed("bad_pattern", f"the search cannot be made: {said[:500]}")
 
 
 def _spotted(output: bytes, start: Start, glob: Glob | None) -> list[Spotted]:

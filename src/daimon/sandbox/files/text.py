@@ -12,6 +12,7 @@ HEAD = 8_192
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27}) + b"\x7f"
 _PICTURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"))
+_MAGIC = tuple(magic for magic, _ in _PICTURES)
 _KINDS = (
     (b"\x7fELF", "ELF program"), (b"%PDF-", "PDF"), (b"PK\x03\x04", "zip archive"), (b"\x1f\x8b", "gzip data"), (b"BZh", "bzip2 data"),
     (b"\xfd7zXZ\x00", "xz data"), (b"(\xb5/\xfd", "zstd data"), (b"SQLite format 3\x00", "SQLite database"), (b"OggS", "Ogg media"),
@@ -55,7 +56,9 @@ def picture(data: bytes) -> str:
     """The media type of an image that models can see; empty: it is none."""
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((kind for magic, kind in _PICTURES if data.startswith(magic)), "")
+    if not data.startswith(_MAGIC):
+        return ""
+    return next(kind for magic, kind in _PICTURES if data.startswith(magic))
 
 
 def kind(data: bytes) -> str:

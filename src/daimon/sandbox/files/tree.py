@@ -56,19 +56,20 @@ class Tree:
         self.top = -1
 
     def __enter__(self) -> "Tree":
-        self._rights.__enter__()
-        try:
+        try:  # with our own rights: the directory in which the tree appears may be closed to its owner
             self.top = open_below(self._place, self._name, FOLDER)
-        except BaseException as error:
-            self._rights.__exit__(None, None, None)
-            if isinstance(error, OSError):
-                raise ToolFailed("no_workspace", f"the workspace {named(self._name)} cannot be opened: {error.strerror}") from error
+        except OSError as error:
+            raise ToolFailed("no_workspace", f"the workspace {named(self._name)} cannot be opened: {error.strerror}") from error
+        try:
+            self._rights.__enter__()
+        except BaseException:
+            os.close(self.top)
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        os.close(self.top)
         self._rights.__exit__(None, None, None)
+        os.close(self.top)
 
     def open_file(self, path: str) -> tuple[int, os.stat_result, str]:
         """A plain file to read, with what it is and the path that it really has. Never waits for anything."""
