@@ -110,7 +110,7 @@ def _by_the_model(texts: Mapping[str, str]) -> Iterator[_Row]:
         "a note": Call("remember", {"text": plain}),
         "a reminder": Call("remind", {"about": plain, "at": "2027-11-15T10:00:00+00:00"}),
         "a question to the owner": Call("ask_owner", {"question": f"Is it {plain}?", "options": [texts["one"], "no"]}),
-        "a command": Call("run", {"command": f"true {texts['one']}", "directory": texts["one"]}),
+        "a command": Call("run", {"command": f"true {texts['one']}", "terminal": texts["one"][:32]}),
     }
     for name, call in odd.items():
         yield "arguments", name, (Line(calls=(call,)), OVER), {}

@@ -13,11 +13,13 @@ from daimon import keeper
 from daimon.abi.ids import SELF
 from daimon.abi.message import Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request, Unmetered
+from daimon.abi.progress import unseen
 from daimon.abi.step import Happened
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.sandbox.plan import UID
 from daimon.tools.shell import shell_tools
+from daimon.tools.terminal import Served, terminal_tools
 from daimon.vault.store import Scope
 from daimon.workshop import Sandboxes, WiredBox, Workshop
 from lab import kernel
@@ -95,9 +97,8 @@ async def opened(place: Path, host: Host, role: str) -> AsyncIterator[Boxed]:
     workshop = Workshop(sandboxes, vault, SystemClock())
     pool = workshop.pool(3_600, 4)
     model = Hijacked()
-    async with kernel.opened(
-        place, model, shell_tools(pool, sandboxes.places()), "none", kernel.Unguarded(OpenFloor(), OpenRedactor())
-    ) as house:
+    tools = (*terminal_tools(Served(pool, workshop.outputs, unseen)), *shell_tools(pool, sandboxes.places()))
+    async with kernel.opened(place, model, tools, "none", kernel.Unguarded(OpenFloor(), OpenRedactor())) as house:
         try:
             yield Boxed(house, model, workshop, pool)
         finally:

@@ -9,6 +9,7 @@ kill.
     vault.key     opens the vault, unless a passphrase, a keyring or systemd does
     vault.uses    who used which secret        vault.lock   held while the vault changes
     policy/       the owner's      policy.good.json   as they last read without fault
+    outputs/      what commands printed        services.json   services that agents keep running
     lock          held while running
 """
 

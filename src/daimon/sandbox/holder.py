@@ -28,6 +28,8 @@ BEGIN, END, COUNT = b"b", b"e", b"q"
 """What the gateway says: a command begins; it has ended; how often did memory run out since commands run?"""
 SCRATCH = ("/tmp", "/home/agent", "/dev/shm")  # noqa: S108
 GRACE_S = 2.0
+QUIET_S = 0.25
+"""Between two looks while only shells and what they left running are there."""
 _PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -169,8 +171,8 @@ class Holding:
         waiting.register(self._ended, select.POLLIN)
         watch: Watch | None = None
         while True:
-            is_busy = watch is not None and watch.is_busy
-            ready = {descriptor for descriptor, _ in waiting.poll(INTERVAL_S * 1000 if is_busy else None)}
+            interval_s = None if watch is None or not watch.is_busy else INTERVAL_S if watch.has_commands else QUIET_S
+            ready = {descriptor for descriptor, _ in waiting.poll(interval_s and interval_s * 1000)}
             if self._ended in ready:
                 return
             if self._control.fileno() not in ready:

@@ -31,7 +31,7 @@ from daimon.sandbox.terminal.kept import Keeping, KeptOutputs
 MOST, DEATHS, WITHIN_S = 8, 5, 60.0
 FIRST_S, LONGEST_S = 1.0, 60.0
 FOR_EVER_S = 10 * 365 * 86_400.0
-START_S = 0.5
+BOX_S, START_S = 10.0, 0.5
 MOST_KEPT_BYTES = 4_096
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 
@@ -59,6 +59,8 @@ class _Kept:
     last: str = ""
     deaths: list[float] = field(default_factory=list)
     task: "asyncio.Task[None] | None" = None
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+    """There is a box, or there was none."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def told(self) -> ServiceState:
@@ -103,6 +105,7 @@ class KeptServices:
         kept = self._begin(Wanted(owner, service, label))
         self._save()
         with suppress(TimeoutError):  # so that what fails at once is told at once
+            await asyncio.wait_for(kept.began.wait(), BOX_S)
             await asyncio.wait_for(kept.changed.wait(), START_S)
         return kept.told()
 
@@ -181,9 +184,11 @@ class KeptServices:
             async with self._boxes.lease(kept.wanted.owner) as lease:
                 self._set(kept, "running")
                 kept.changed.clear()
+                kept.began.set()
                 ran = await lease.resource.run(line, (kept.log.add, kept.log.add))
         except (ToolFailed, Misconfigured, OSError) as failed:
             kept.last = str(failed)[:500]
+            kept.began.set()
             self._note(kept, kept.last)
             return True
         kept.last = f"exit {ran.code}" if ran.end == "exited" else f"{ran.end}, exit {ran.code}"

@@ -1,64 +1,24 @@
 """A shell that stays: what of one command the next one finds, and how commands end. In real boxes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.sandbox.boxes import needs_bwrap
+from tests.sandbox.terminal.shells import DEADLINE_S, Shell, shell, until
 
 from daimon.abi.errors import ToolFailed
 from daimon.sandbox.box import RunningBox
-from daimon.sandbox.terminal.kept import Kept
 from daimon.sandbox.terminal.printing import Printing
-from daimon.sandbox.terminal.session import Finish, Session
-from daimon.sandbox.terminal.state import State
 
 pytestmark = needs_bwrap
-DEADLINE_S = 60.0
-
-
-class Shell:
-    """A session, and what its commands printed."""
-
-    def __init__(self, session: Session, kept: Kept) -> None:
-        self.session, self._kept, self._number = session, kept, 0
-        self.printing = Printing.nowhere()
-
-    async def run(self, text: str, timeout_s: float = 30.0) -> tuple[Finish, str]:
-        self._number += 1
-        self.printing = Printing(self._kept.begin(f"o{self._number}"))
-        async with asyncio.timeout(DEADLINE_S):
-            finish = await self.session.run(text, timeout_s, self.printing)
-        self._kept.finish(self.printing.keeping)
-        return finish, self.printing.text(100_000).text
-
-    async def says(self, text: str) -> str:
-        finish, printed = await self.run(text)
-        assert (finish.end, finish.code) == ("exited", 0), (text, finish, printed)
-        return printed.strip()
-
-
-@asynccontextmanager
-async def shell(box: RunningBox, place: Path, saved: State | None = None) -> AsyncIterator[Shell]:
-    session = await Session.begin(box, {"AGENT_ID": "self", "AGENT_TASK": "t1"}, saved or State())
-    try:
-        yield Shell(session, Kept(place / "outputs"))
-    finally:
-        await session.close()
 
 
 @pytest.fixture
 async def sh(box: RunningBox, tmp_path: Path) -> AsyncIterator[Shell]:
     async with shell(box, tmp_path) as opened_shell:
         yield opened_shell
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while not await holds():  # noqa: ASYNC110 - it happens in another process
-            await asyncio.sleep(0.01)
 
 
 async def test_what_a_command_sets_the_next_one_finds(sh: Shell) -> None:
@@ -126,7 +86,7 @@ async def test_a_shell_that_ignores_interrupts_itself_is_ended_when_time_is_over
 
 async def test_background_jobs_go_on_after_their_command_and_can_be_stopped(sh: Shell) -> None:
     await sh.says("sleep 1000 & sleep 1001 &")
-    await sh.says("true")
+    await sh.says("sleep 0.05")
     jobs = await sh.session.jobs()
     assert sorted(job.line for job in jobs) == ["sleep 1000", "sleep 1001"]
     assert all(job.age_s < DEADLINE_S for job in jobs)
@@ -152,21 +112,17 @@ async def test_a_time_out_ends_what_the_command_hid_and_not_what_an_earlier_one_
 
 async def test_a_program_is_typed_to_while_it_runs(sh: Shell) -> None:
     running = asyncio.create_task(sh.run("python3 -q -i -c ''"))
-    await until(lambda: _printed(sh, b">>>"))
+    await until(lambda: sh.has_printed(b">>>"))
     await sh.session.type(b"print(6 * 7)\n")
-    await until(lambda: _printed(sh, b"42"))
+    await until(lambda: sh.has_printed(b"42"))
     await sh.session.type(b"exit(3)\n")
     finish, _ = await running
     assert finish.code == 3
 
 
-async def _printed(sh: Shell, what: bytes) -> bool:
-    return what in sh.printing.since(0)
-
-
 async def test_while_one_command_runs_another_is_refused(sh: Shell) -> None:
     running = asyncio.create_task(sh.run("echo begun; cat"))
-    await until(lambda: _printed(sh, b"begun"))
+    await until(lambda: sh.has_printed(b"begun"))
     with pytest.raises(ToolFailed, match="a command runs in this terminal"):
         await sh.session.run("true", 10.0, Printing.nowhere())
     await sh.session.type(b"\x04")

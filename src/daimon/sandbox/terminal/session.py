@@ -72,6 +72,8 @@ class Session:
         self._is_dirty = False
         self._current: _Current | None = None
         self._carry = b""
+        self._late = b""
+        """The mark of a command whose mark nobody could wait for."""
         self._between = bytearray()
         self._saved = State()
         self.directory = box.directory
@@ -83,7 +85,7 @@ class Session:
         session = cls(box, environment)
         try:
             async with asyncio.timeout(START_S):
-                await session._quietly(f"builtin set +o history +H\nbuiltin unset HISTFILE\n{saved.script(box.directory)}")
+                await session._quietly(f"\\builtin set +o history +H\n\\builtin unset HISTFILE\n{saved.script(box.directory)}")
         except (TimeoutError, OSError):
             why = session._spawned.how() if session._spawned.has_ended else f"no answer within {START_S:g} s"
             await session.close()
@@ -136,6 +138,7 @@ class Session:
         except asyncio.CancelledError:
             with suppress(Lost):
                 await self._stop(current)
+                await self._complete(current)
             raise
         except Lost as lost:
             return Finish("shell ended", 128 + signal.SIGKILL, self.directory, str(lost))
@@ -184,7 +187,7 @@ class Session:
         """Out of the workspace, so that nothing of it is held. `enter` goes back."""
         if not self.is_busy and self.is_alive:
             back = self.directory
-            await self._in_time(self._quietly("builtin cd /"))
+            await self._in_time(self._quietly("\\builtin cd /"))
             self.directory = back
 
     async def enter(self) -> bool:
@@ -232,6 +235,8 @@ class Session:
 
     def _take(self, data: bytes) -> None:
         current, data, self._carry = self._current, self._carry + data, b""
+        if self._late and self._late in data:
+            data, self._late = data.replace(self._late, b""), b""
         if current is None or current.is_complete.is_set():
             return self._aside(data)
         before, found, after = data.partition(current.mark)
@@ -300,7 +305,7 @@ class Session:
         self._line.drain(self._take)
         if not current.is_complete.is_set():
             current.printing.add(self._carry)
-            self._carry = b""
+            self._carry, self._late = b"", current.mark
 
     async def _finish(self, current: _Current, end: Ending) -> Finish:
         over = self._spawned.took_over()

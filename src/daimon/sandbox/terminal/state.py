@@ -70,13 +70,13 @@ class State:
         return None if size > MOST else cls(directory, variables, **{**texts, "options": _settable(texts.get("options", ""))})
 
     def cd(self, top: str) -> str:
-        return f"builtin cd -- {quoted(self.directory or top)} 2>/dev/null || builtin cd -- {quoted(top)}"
+        return f"\\builtin cd -- {quoted(self.directory or top)} 2>/dev/null || \\builtin cd -- {quoted(top)}"
 
     def script(self, top: str) -> str:
         """For a new shell. Where the directory is gone, the top; functions come after aliases, which they must not be expanded by."""
         cd = self.cd(top)
         parts = [self.umask, *self.variables.values(), self.functions, self.shopt, self.aliases]
-        return "\n".join((*(f"builtin eval {quoted(part)}" for part in parts if part), f"builtin eval {quoted(self.options)}", cd))
+        return "\n".join((*(f"\\builtin eval {quoted(part)}" for part in parts if part), f"\\builtin eval {quoted(self.options)}", cd))
 
 
 _TEXTS = ("directory", "functions", "aliases", "options", "shopt", "umask")

@@ -3,7 +3,7 @@
 Every command is one `eval` of one quoted word, so that nothing in it can be unfinished for the shell that reads it: a quote that is left
 open is an error of the `eval`, not a wait for more. While it runs, the descriptors of the terminal and of the reports are closed to it.
 Two lines follow that are read after it however it ended, Ctrl-C included: one reports its code and the directory, the other one puts a mark
-on the terminal, up to which all that was printed belongs to it.
+on the terminal, up to which all that was printed belongs to it. `\\builtin` is said so because aliases and functions may have any name.
 
 A report is `TOKEN KIND TEXT` and a zero byte. The token is new for each shell and keeps honest programs from being misread. It is no wall:
 the shell is inside, and may say anything; nothing outside relies on what it says, but for what the model is told.
@@ -59,14 +59,14 @@ def command(text: str, token: str, mark: str) -> bytes:
     data = text.encode(errors="surrogateescape")
     if len(data) > MOST_COMMAND:
         raise ToolFailed("bad_command", f"the command has {len(data):,} bytes, more than {MOST_COMMAND:,}; put it into a file and run that")
-    line = b"eval " + quoted(text).encode(errors="surrogateescape") + b" 0<&8 8>&- 9>&-\n"
+    line = b"\\builtin eval " + quoted(text).encode(errors="surrogateescape") + b" 0<&8 8>&- 9>&-\n"
     return line + ending(token, mark).encode()
 
 
 def ending(token: str, mark: str) -> str:
     return (
-        f'builtin printf \'%s %s %d %s\\0\' {token} end "$?" "$PWD" 2>/dev/null >&9\n'
-        f"builtin printf '\\x01%s\\x02' {mark} 2>/dev/null >&8\n"
+        f'\\builtin printf \'%s %s %d %s\\0\' {token} end "$?" "$PWD" 2>/dev/null >&9\n'
+        f"\\builtin printf '\\x01%s\\x02' {mark} 2>/dev/null >&8\n"
         "PS1= PS2=\n"
     )
 
@@ -78,19 +78,19 @@ def marked(mark: str) -> bytes:
 
 def dump(token: str) -> bytes:
     """All that can be carried into another shell, without starting a process. A record for each variable: their values may hold lines."""
-    said = f"builtin printf '%s %s ' {token}"
-    zero = "builtin printf '\\0'"
+    said = f"\\builtin printf '%s %s ' {token}"
+    zero = "\\builtin printf '\\0'"
     simple = " ".join(f"{said} {kind}; {what}; {zero};" for kind, what in _KINDS.items())
     return (
-        f'{{ {simple} for __daimon_name in {_NAMES}; do {said} variable; builtin declare -p "$__daimon_name"; {zero}; done; '
-        f"{said} dumped; {zero}; builtin unset __daimon_name; }} 2>/dev/null >&9\n"
+        f'{{ {simple} for __daimon_name in {_NAMES}; do {said} variable; \\builtin declare -p "$__daimon_name"; {zero}; done; '
+        f"{said} dumped; {zero}; \\builtin unset __daimon_name; }} 2>/dev/null >&9\n"
     ).encode()
 
 
 _KINDS = {
-    "umask": "builtin umask -p",
-    "shopt": "builtin shopt -p",
-    "options": "builtin set +o",
-    "aliases": "builtin alias -p",
-    "functions": "builtin declare -f",
+    "umask": "\\builtin umask -p",
+    "shopt": "\\builtin shopt -p",
+    "options": "\\builtin set +o",
+    "aliases": "\\builtin alias -p",
+    "functions": "\\builtin declare -f",
 }
