@@ -148,9 +148,7 @@ class Sites:
 
     async def states_of(self, workspace: WorkspaceId, key: str) -> MutableMapping[str, State]:
         """What the shells of a box know; whoever makes the box keeps it up."""
-        if workspace not in self._states:
-            self._states[workspace] = _states((await self._head(workspace)).state)
-        return self._states[workspace].setdefault(key, {})
+        return (await self._known(workspace)).setdefault(key, {})
 
     def site(self, workspace: WorkspaceId) -> Site:
         """One that somebody is on."""
@@ -249,7 +247,7 @@ class Sites:
     async def _anew(self, workspace: WorkspaceId, outcome: Outcome) -> Outcome:
         """After going somewhere else. What shells know now is in the checkpoint that was left."""
         then = _states((await self._head(workspace)).state)
-        known = self._states.setdefault(workspace, {})
+        known = await self._known(workspace)
         if (site := self._sites.get(workspace)) is not None:
             for key, shells in list(site.shells.items()):
                 await shells.begin_anew(then.get(key, {}), f"the files went to checkpoint {outcome.after}")
@@ -263,11 +261,14 @@ class Sites:
         head = next(each.head for each in await self._store.list() if each.id == workspace)
         return next(each for each in await self._store.checkpoints(workspace) if each.id == head)
 
+    async def _known(self, workspace: WorkspaceId) -> dict[str, dict[str, State]]:
+        if workspace not in self._states:
+            self._states[workspace] = _states((await self._head(workspace)).state)
+        return self._states[workspace]
+
     async def _state(self, workspace: WorkspaceId) -> JsonValue:
         """What the shells know now; of those whose box is gone, what they knew."""
-        known = self._states.get(workspace)
-        if known is None:
-            return None
+        known = await self._known(workspace)
         if (site := self._sites.get(workspace)) is not None:
             for key, shells in list(site.shells.items()):
                 known.setdefault(key, {}).update(await shells.state())
