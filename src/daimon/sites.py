@@ -15,7 +15,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from daimon.abi.codec import adapter
-from daimon.abi.errors import BadInput, DaimonError, Misconfigured, ToolFailed
+from daimon.abi.errors import BadInput, DaimonError, Misconfigured, NotFound, ToolFailed
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
@@ -231,9 +231,7 @@ class Sites:
 
     async def _open(self, key: str) -> Site:
         workspace = WorkspaceId(key)
-        found = next((each for each in await self._store.list() if each.id == workspace), None)
-        if found is None:
-            raise BadInput(f"there is no workspace {workspace}")
+        found = await self._found(workspace)
         base, layers = Path(found.base), Path(self._store.store_of(workspace))
         pins = await asyncio.to_thread(pins_of, found.base)
         try:
@@ -258,8 +256,14 @@ class Sites:
         return outcome
 
     async def _head(self, workspace: WorkspaceId) -> Checkpoint:
-        head = next(each.head for each in await self._store.list() if each.id == workspace)
+        head = (await self._found(workspace)).head
         return next(each for each in await self._store.checkpoints(workspace) if each.id == head)
+
+    async def _found(self, workspace: WorkspaceId) -> Workspace:
+        for each in await self._store.list():
+            if each.id == workspace:
+                return each
+        raise NotFound(f"there is no workspace {workspace}; `daimon workspace list` shows which there are")
 
     async def _known(self, workspace: WorkspaceId) -> dict[str, dict[str, State]]:
         if workspace not in self._states:
