@@ -1,12 +1,13 @@
 """Checkpoints, going back, forks: what the owner sees of them."""
 
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
 from tests.sandbox.workspace.hand import Hand
 
-from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.errors import BadInput, NotFound, ToolFailed
 from daimon.abi.workspace import CheckpointId, WorkspaceId
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace.store import Store
@@ -261,3 +262,26 @@ async def test_a_live_layer_belongs_to_whom_the_base_belongs(store: Store, tmp_p
     made = await store.new(str(theirs))
     seen = Hand(store, made.id, theirs).live.stat()
     assert (seen.st_uid, seen.st_gid, seen.st_mode & 0o777) == (12345, 12346, 0o750)
+
+
+async def test_a_workspace_whose_directory_is_gone_says_so_and_can_be_discarded(store: Store, hand: Hand, base: Path) -> None:
+    hand.write("new", "x")
+    os.rename(base, base.with_name("elsewhere"))
+    with pytest.raises(ToolFailed, match="project"):
+        await store.diff(hand.workspace)
+    assert len(await store.list()) == 1
+    await store.discard(hand.workspace)
+    assert await store.list() == ()
+
+
+async def test_who_goes_away_does_not_stop_what_has_begun(store: Store, hand: Hand) -> None:
+    hand.write("new", "x")
+    asking = asyncio.create_task(store.checkpoint(hand.workspace, "one"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await store.settle()
+    assert (await store.checkpoints(hand.workspace))[0].why == "one"
+    assert hand.seen()["new"] == "x"

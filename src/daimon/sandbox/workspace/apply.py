@@ -20,7 +20,7 @@ from daimon.abi.workspace import Conflict, Outcome
 from daimon.sandbox.workspace import course, diff, layer, place, programs, underneath
 from daimon.sandbox.workspace.build import Builder, Piece
 from daimon.sandbox.workspace.comparing import is_at
-from daimon.sandbox.workspace.house import Commit, House
+from daimon.sandbox.workspace.house import Commit, House, some
 from daimon.sandbox.workspace.manifest import Identity, identity
 from daimon.sandbox.workspace.merge import mode_in, piece_of
 from daimon.sandbox.workspace.rows import Change, Layer, Plan, Point, Room
@@ -224,8 +224,13 @@ def write(house: House, family: str, begun: Change) -> tuple[str, ...]:
     steps = [Step(path, piece.entry if (piece := before[path]) else None, wanted[path]) for path in begun.plan.paths]
     with shelf.base.opened() as top:
         writer = Writer(shelf.base, top, f".daimon-{begun.number}.part")
-        writer.write(steps)
-    return (f"left as they are, since you changed them meanwhile: {', '.join(writer.skipped)}",) if writer.skipped else ()
+        try:
+            writer.write(steps)
+        except OSError as failure:
+            said = f"the disk of {shelf.base.path} is full, and an apply is half written; free some room, then it is carried on"
+            raise ToolFailed("disk_full", said, retryable=True) from failure
+    skipped = sorted({*writer.skipped})
+    return (f"left as they are, since you changed them meanwhile or they cannot be written: {some(skipped)}",) if skipped else ()
 
 
 def _wanted(house: House, family: str, change: Change) -> dict[str, Piece | None]:
@@ -271,12 +276,12 @@ def ended(house: House, room: Room, begun: Change) -> tuple[Point, Commit]:
     return made, Commit(points=(made,), changes=(replace(begun, state="done", after=made.id),))
 
 
-async def recover(house: House, family: str = "") -> tuple[str, ...]:
-    """Carries on what a crash or a full disk interrupted: in a family, or everywhere."""
+async def recover(house: House, family: str) -> tuple[str, ...]:
+    """Carries on what a crash or a full disk interrupted."""
     notes: list[str] = []
     for begun in house.index.begun():
         room = house.room(begun.workspace)
-        if family not in ("", room.family):
+        if room.family != family:
             continue
         room, _ = await house.freeze(room, "before an apply is carried on")
         skipped = await asyncio.to_thread(write, house, room.family, begun)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from daimon.abi.errors import BadInput
+from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
@@ -49,10 +49,17 @@ class Store:
                 return house
 
         house = await asyncio.to_thread(opened)
-        with told():
-            for note in await apply.recover(house):
-                _log.warning(note)
-        return cls(house)
+        store = cls(house)
+        for family in house.index.families():
+            try:
+                await store._locked(family.id, lambda id=family.id: store._carried_on(id))  # type: ignore[misc]
+            except ToolFailed as failure:
+                _log.warning("an apply into %s was interrupted and cannot be carried on yet: %s", family.base, failure)
+        return store
+
+    async def _carried_on(self, family: str) -> None:
+        for note in await apply.recover(self._house, family):
+            _log.warning(note)
 
     async def settle(self) -> None:
         """Waits for what is done in the background."""
@@ -161,7 +168,7 @@ class Store:
             await self._house.settle()
             await asyncio.to_thread(garbage.discard, self._house, room.id)
 
-        await self._moved(workspace, discarded)
+        await self._held(workspace, discarded)
 
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
         if workspace is None:
@@ -179,11 +186,15 @@ class Store:
     async def _moved(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
         """Something with a workspace, as it is when its turn comes."""
 
-        async def carried_on() -> T:
-            await apply.recover(self._house, self._house.room(workspace).family)
+        async def carried_on(room: Room) -> T:
+            await self._carried_on(room.family)
             return await work(self._house.room(workspace))
 
-        return await self._locked(self._house.room(workspace).family, carried_on)
+        return await self._held(workspace, carried_on)
+
+    async def _held(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
+        """The same, even if an apply is half written."""
+        return await self._locked(self._house.room(workspace).family, lambda: work(self._house.room(workspace)))
 
     async def _locked(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         async def alone() -> T:
@@ -204,7 +215,7 @@ class Store:
             span = comparing.Span(self._of(room, since) if since else None, self._of(room, until) if until else None)
             return await asyncio.to_thread(comparing.compare, self._house, room, span, paths, is_text=is_text)
 
-        return await self._moved(workspace, compared)
+        return await self._held(workspace, compared)
 
     def _of(self, room: Room, id: str) -> Point:
         """A checkpoint of the family."""
