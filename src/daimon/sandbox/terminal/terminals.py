@@ -199,7 +199,11 @@ class ShellTerminals:
         saved = self._saved.get(line.terminal, State())
         environment = {"AGENT_ID": self._agent, "AGENT_TASK": line.task}
         session = await Session.begin(self._box, environment, saved)
+<<<<<<< HEAD
         lost = found.lost if found is not None else self._anew.pop(line.terminal, [])
+=======
+        lost = [*found.lost, *_losses(line.terminal, await found.session.ended(), found.jobs)] if found is not None else []
+>>>>>>> terminal
         if saved.directory and session.directory != saved.directory:
             lost = [*lost, f"the directory {saved.directory} is gone; the terminal begins in {session.directory}"]
         made = self._terminals[line.terminal] = _Terminal(session, session.directory, lost)
@@ -217,6 +221,7 @@ class ShellTerminals:
             self._saved[run.line.terminal] = terminal.session.saved
             if not terminal.session.is_alive:
                 await terminal.session.close()
+                self._terminals.pop(run.line.terminal, None)
         lost += _losses(run.line.terminal, finish, terminal.jobs)
         terminal.jobs = await self._jobs(run.line.terminal, terminal)
         terminal.told = finish.directory
