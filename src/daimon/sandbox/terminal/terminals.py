@@ -199,11 +199,8 @@ class ShellTerminals:
         saved = self._saved.get(line.terminal, State())
         environment = {"AGENT_ID": self._agent, "AGENT_TASK": line.task}
         session = await Session.begin(self._box, environment, saved)
-<<<<<<< HEAD
-        lost = found.lost if found is not None else self._anew.pop(line.terminal, [])
-=======
-        lost = [*found.lost, *_losses(line.terminal, await found.session.ended(), found.jobs)] if found is not None else []
->>>>>>> terminal
+        ended = [] if found is None else [*found.lost, *_losses(line.terminal, await found.session.ended(), found.jobs)]
+        lost = ended or self._anew.pop(line.terminal, [])
         if saved.directory and session.directory != saved.directory:
             lost = [*lost, f"the directory {saved.directory} is gone; the terminal begins in {session.directory}"]
         made = self._terminals[line.terminal] = _Terminal(session, session.directory, lost)
