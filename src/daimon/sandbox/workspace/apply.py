@@ -46,7 +46,8 @@ class Draft:
 async def apply(house: House, room: Room, paths: tuple[str, ...], *, with_programs: bool) -> Outcome:
     room, head = await house.freeze(room, "before an apply")
     draft = await asyncio.to_thread(_drafted, house, room, head, paths, with_programs=with_programs)
-    said = replace(course.outcome("apply", room, head, head), left_out=tuple(draft.left), notes=house.notes(room.family, head))
+    late = await asyncio.to_thread(house.notes, room.family, head)
+    said = replace(course.outcome("apply", room, head, head), left_out=tuple(draft.left), notes=late)
     if draft.conflicts:
         return replace(said, conflicts=tuple(draft.conflicts))
     if not draft.wanted:
@@ -65,6 +66,8 @@ async def undo(house: House, room: Room, change: Change) -> Outcome:
     head, goal = house.point(room.head), house.point(change.before)
     draft = await asyncio.to_thread(_reversed, house, room, change)
     said = course.outcome("undo", room, head, goal)
+    if not draft.wanted and not draft.conflicts:
+        return await course.undo_move(house, room, change)
     if draft.conflicts:
         return replace(said, after=said.before, conflicts=tuple(draft.conflicts))
     begun = await asyncio.to_thread(_begin, house, room, head, draft, change.number)
@@ -91,6 +94,7 @@ def _drafted(house: House, room: Room, head: Point, paths: tuple[str, ...], *, w
                 draft.changes.append(change)
             else:
                 draft.rest[path] = piece_of(now, path)
+        draft.rest = {path: piece for path, piece in draft.rest.items() if piece is not None or place.about(now.top, path) is not None}
         _check(draft, now, below, underneath.known(sheets[: len(head.stack)]))
     return draft
 
@@ -118,8 +122,8 @@ def _check(draft: Draft, now: View, below: View, known: Mapping[str, Identity | 
     for path, piece in [*draft.wanted.items()]:
         current = now.base.entry(now.top, path)
         if diff.is_same(plain(current), plain(piece.entry if piece else None)):
-            continue
-        if path in ours:
+            del draft.wanted[path]  # somebody has done so already
+        elif path in ours:
             if not diff.is_same(plain(below.entry(path)), plain(current)):
                 draft.conflicts.append(Conflict(path, OTHERS))
         elif path not in known or identity(place.about(now.top, path)) != known[path]:
@@ -151,9 +155,9 @@ def _reversed(house: House, room: Room, change: Change) -> Draft:
         base = house.shelf(room.family).base
         for path in change.plan.paths:
             now, applied, piece = base.entry(top, path), wanted[path], back[path]
-            draft.wanted[path] = piece
             if diff.is_same(plain(now), plain(piece.entry if piece else None)):
                 continue
+            draft.wanted[path] = piece
             if not diff.is_same(plain(now), plain(applied.entry if applied else None)):
                 draft.conflicts.append(Conflict(path, YOURS))
             draft.changes.append(Difference(path, now, piece.entry if piece else None))

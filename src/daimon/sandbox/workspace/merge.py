@@ -50,7 +50,8 @@ async def merge(house: House, fork: Room, into: Room) -> Outcome:
     name = f"l{house.index.number('l')}"
     plan = await asyncio.to_thread(_planned, house, into, (origin, ours, theirs), name)
     if plan.conflicts:
-        return replace(start, conflicts=tuple(plan.conflicts), notes=house.notes(into.family, ours, theirs))
+        late = await asyncio.to_thread(house.notes, into.family, ours, theirs)
+        return replace(start, conflicts=tuple(plan.conflicts), notes=late)
     if not plan.wanted:
         return replace(start, notes=(f"{fork.name} has nothing that is not here already",))
     made = house.new_point(into, ours, f"{fork.name} merged", (name, *ours.stack))
