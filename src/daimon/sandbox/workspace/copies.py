@@ -17,9 +17,8 @@ from contextlib import suppress
 
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace import diff, layer, place
-from daimon.sandbox.workspace.build import Builder, Piece
+from daimon.sandbox.workspace.build import Builder, Piece, mode_in, piece_of
 from daimon.sandbox.workspace.manifest import Identity, identity, walked
-from daimon.sandbox.workspace.merge import mode_in, piece_of
 from daimon.sandbox.workspace.rows import Layer
 from daimon.sandbox.workspace.shelf import Shelf
 from daimon.sandbox.workspace.stack import Base, Sheet, View
