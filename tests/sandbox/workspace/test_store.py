@@ -273,6 +273,7 @@ async def test_what_a_program_closed_to_its_own_user_stops_nobody(store: Store, 
     hand.write("secret", "y", 0o000)
     (hand.live / "closed/inner").chmod(0o000)
     (hand.live / "closed").chmod(0o555)
+    hand.live.chmod(0o000)
     made = await store.checkpoint(hand.workspace, "one")
     assert {"closed", "closed/inner", "secret"} <= {change.path for change in await store.diff(hand.workspace)}
     fork = await store.fork(hand.workspace)
