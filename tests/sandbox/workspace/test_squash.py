@@ -1,12 +1,14 @@
 """Many layers become few, and nobody sees it."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from tests.sandbox.workspace.hand import Hand
+import pytest
+from tests.sandbox.workspace.hand import Hand, Recorder
 
 from daimon.sandbox.workspace import squash
-from daimon.sandbox.workspace.house import MOST_LAYERS
 from daimon.sandbox.workspace.store import Store
+from daimon.testing.clock import ManualClock
 
 
 async def test_layers_are_squashed_in_the_background_and_old_checkpoints_keep_theirs(store: Store, hand: Hand) -> None:
@@ -50,15 +52,42 @@ async def test_the_owners_edit_underneath_is_noticed_through_a_squashed_layer(st
     assert [conflict.path for conflict in (await store.apply(hand.workspace)).conflicts] == ["readme"]
 
 
-async def test_a_ground_never_gets_more_layers_than_the_kernel_takes(store: Store, hand: Hand, base: Path) -> None:
-    fork = Hand(store, (await store.fork(hand.workspace)).id, base)
+MOST = 8
+
+
+@pytest.fixture
+async def narrow(tmp_path: Path) -> AsyncIterator[Store]:
+    """A store whose grounds take few layers."""
+    made = await Store.open(tmp_path / "narrow", ManualClock(), most_layers=MOST)
+    yield made
+    await made.close()
+
+
+async def test_a_ground_never_gets_more_layers_than_it_takes(narrow: Store, base: Path) -> None:
+    hand = Hand(narrow, (await narrow.new(str(base))).id, base)
+    fork = Hand(narrow, (await narrow.fork(hand.workspace)).id, base)
     fork.write("forked", "x")
+    fork.delete("src/deep")
     tree = fork.seen()
-    for number in range(MOST_LAYERS):
+    for number in range(MOST):
         hand.write(f"f{number % 3}", str(number))
-        await store.apply(hand.workspace)
-    assert len(store.stack_of(fork.workspace).frozen) >= MOST_LAYERS
+        hand.write("src/deep/more", str(number))
+        await narrow.apply(hand.workspace)
+    assert len(narrow.stack_of(fork.workspace).frozen) >= MOST
     assert fork.seen() == tree
-    await store.checkpoint(fork.workspace, "one")
-    assert len(store.stack_of(fork.workspace).frozen) == 2
+    await narrow.checkpoint(fork.workspace, "one")
+    assert len(narrow.stack_of(fork.workspace).frozen) == 2
     assert fork.seen() == tree
+
+
+async def test_layers_that_were_never_sealed_are_copied_when_there_are_too_many(narrow: Store, base: Path) -> None:
+    hand = Hand(narrow, (await narrow.new(str(base))).id, base)
+    ground = Recorder(is_sealed=False)
+    assert await narrow.opened(hand.workspace, ground.put) is ground
+    for number in range(3 * MOST):
+        hand.write(f"f{number % 3}", str(number))
+        await narrow.checkpoint(hand.workspace, str(number))
+    assert max(len(stack.frozen) for stack in ground.stacks) < MOST
+    assert {path: text for path, text in hand.seen().items() if path.startswith("f")} == {"f0": "21", "f1": "22", "f2": "23"}
+    await narrow.detach(hand.workspace)
+    assert all(layer.sealed for layer in narrow._house.index.layers("f1").values() if layer.name != narrow.stack_of(hand.workspace).live)

@@ -5,31 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.sandbox.workspace.hand import Hand
+from tests.sandbox.workspace.hand import Hand, Recorder
 
 from daimon.abi.errors import BadInput, NotFound, ToolFailed
 from daimon.abi.workspace import CheckpointId, WorkspaceId
-from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
-
-
-class Recorder:
-    """A ground that says what it was told. What a real one does is tested where it is made."""
-
-    place, name, user = -1, "w", None
-
-    def __init__(self, is_sealed: bool = True, failure: OSError | None = None) -> None:
-        self.stacks: list[Stack] = []
-        self.is_sealed, self.failure = is_sealed, failure
-
-    async def rotate(self, stack: Stack) -> bool:
-        if self.failure:
-            raise self.failure
-        self.stacks.append(stack)
-        return self.is_sealed
-
-    async def close(self) -> None: ...
 
 
 def what(changes: tuple[object, ...]) -> dict[str, str]:
@@ -171,7 +152,7 @@ async def test_an_open_workspace_is_not_discarded(store: Store, hand: Hand) -> N
     store.attach(hand.workspace, Recorder())
     with pytest.raises(BadInput, match="is open"):
         await store.discard(hand.workspace)
-    store.detach(hand.workspace)
+    await store.detach(hand.workspace)
     await store.discard(hand.workspace)
 
 
@@ -285,3 +266,20 @@ async def test_who_goes_away_does_not_stop_what_has_begun(store: Store, hand: Ha
     await store.settle()
     assert (await store.checkpoints(hand.workspace))[0].why == "one"
     assert hand.seen()["new"] == "x"
+
+
+async def test_what_a_program_closed_to_its_own_user_stops_nobody(store: Store, hand: Hand, base: Path) -> None:
+    hand.write("closed/inner/file", "x")
+    hand.write("secret", "y", 0o000)
+    (hand.live / "closed/inner").chmod(0o000)
+    (hand.live / "closed").chmod(0o555)
+    hand.live.chmod(0o000)
+    made = await store.checkpoint(hand.workspace, "one")
+    assert {"closed", "closed/inner", "secret"} <= {change.path for change in await store.diff(hand.workspace)}
+    fork = await store.fork(hand.workspace)
+    hand.write("readme", "more\n")
+    await store.restore(hand.workspace, made.id)
+    await store.merge(fork.id, hand.workspace)
+    await store.discard(fork.id)
+    await store.discard(hand.workspace)
+    assert await store.list() == ()

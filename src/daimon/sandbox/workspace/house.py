@@ -48,12 +48,13 @@ class Open:
 
 
 class House:
-    def __init__(self, root: Path, index: Index, clock: Clock, engine: Engine = "overlay") -> None:
+    def __init__(self, root: Path, index: Index, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS) -> None:
         self.root = root
         self.index = index
         self.clock = clock
         self.engine: Engine = engine
         """Of new workspaces."""
+        self.most_layers = most_layers
         self.open: dict[str, Open] = {}
         self._shelves: dict[str, Shelf] = {}
         self._squashing: set[str] = set()
@@ -183,8 +184,10 @@ class House:
     async def _rotate(self, room: Room, stack: Stack) -> bool:
         if (opened := self.open.get(room.id)) is None:
             return True
-        if len(stack.frozen) >= MOST_LAYERS:
-            raise ToolFailed("workspace", f"workspace {room.id} has {len(stack.frozen)} layers that cannot be put together; fork it")
+        if len(stack.frozen) >= self.most_layers:
+            raise ToolFailed(
+                "workspace", f"{room.id} has {len(stack.frozen)} layers, more than can be put in place; go to a newer checkpoint"
+            )
         try:
             return await opened.ground.rotate(stack)
         except OSError as failure:
@@ -221,9 +224,9 @@ class House:
         """The same checkpoint with fewer layers, if a squash has made one of many, or must do so now."""
         short = replace(head, stack=squash.shortened(head.stack, self.index.layers(room.family)))
         layers = self.layers(room.family, short)
-        if len(layers) < MOST_LAYERS - 1:
+        if len(layers) < self.most_layers - 1:
             return short
-        await asyncio.to_thread(self.squash, room.family, layers)
+        await asyncio.to_thread(self.squash, room.family, layers, is_forced=True)
         whole = squash.shortened(layers, self.index.layers(room.family))
         return replace(short, stack=whole, generation=self.index.family(room.family).generation)
 
@@ -232,11 +235,11 @@ class House:
             self._squashing.add(family)
             self.later(self.squash, family, point.stack)
 
-    def squash(self, family: str, stack: tuple[str, ...]) -> None:
-        """Makes one layer of many; it counts for checkpoints that are made from then on."""
+    def squash(self, family: str, stack: tuple[str, ...], *, is_forced: bool = False) -> None:
+        """Makes one layer of many; it counts for checkpoints that are made from then on. Forced: of all, whoever may write into them."""
         try:
             rows, shelf = self.index.layers(family), self.shelf(family)
-            old = squash.sealed_end(stack, rows)
+            old = stack if is_forced else squash.sealed_end(stack, rows)
             if len(old) < 2:
                 return
             name = f"l{self.index.number('l')}"
@@ -245,6 +248,15 @@ class House:
                 self.index.put_layer(Layer(name, family, replaces=old))
         finally:
             self._squashing.discard(family)
+
+    def seal(self, family: str) -> None:
+        """Nobody works in this family any more: what somebody might have written into is what it is from now on."""
+        live = {room.live for room in self.index.rooms(family)}
+        for row in self.index.layers(family).values():
+            if not row.sealed and row.name not in live:
+                self.shelf(family).sheet(row)
+                with self.index.transaction():
+                    self.index.put_layer(replace(row, sealed=True))
 
     def later(self, work: Callable[..., None], *arguments: object) -> None:
         task = asyncio.create_task(self._quietly(work, *arguments))

@@ -22,12 +22,13 @@ from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Work
 from daimon.sandbox.ground import Ground, Stack
 from daimon.sandbox.workspace import apply, beginning, comparing, course, garbage, merge, underneath
 from daimon.sandbox.workspace.copies import CopiesGround
-from daimon.sandbox.workspace.house import House, Open
+from daimon.sandbox.workspace.house import MOST_LAYERS, House, Open
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Engine, Point, Room
 from daimon.sandbox.workspace.trouble import told
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Ground)
 _log = logging.getLogger(__name__)
 
 
@@ -38,13 +39,14 @@ class Store:
         self._begun: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay") -> "Store":
-        """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on."""
+    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS) -> "Store":
+        """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on;
+        `most_layers`: so many can be put in place."""
 
         def opened() -> House:
             with told():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                house = House(root.resolve(), Index(root / "index.db"), clock, engine)
+                house = House(root.resolve(), Index(root / "index.db"), clock, engine, most_layers)
                 garbage.strays(house)
                 return house
 
@@ -53,6 +55,7 @@ class Store:
         for family in house.index.families():
             try:
                 await store._locked(family.id, lambda id=family.id: store._carried_on(id))  # type: ignore[misc]
+                await store._locked(family.id, lambda id=family.id: store._sealed(id))  # type: ignore[misc]
             except ToolFailed as failure:
                 _log.warning("an apply into %s was interrupted and cannot be carried on yet: %s", family.base, failure)
         return store
@@ -84,6 +87,17 @@ class Store:
         """The directory in which its layers are."""
         return self._house.shelf(self._house.room(workspace).family).directory
 
+    async def opened(self, workspace: WorkspaceId, make: Callable[[Stack], Awaitable[G]]) -> G:
+        """Opens one: nothing moves it between the look at its layers and the moment when this knows of its ground."""
+
+        async def made() -> G:
+            room = self._house.room(workspace)
+            ground = await make(self._house.stack(room))
+            self.attach(workspace, ground)
+            return ground
+
+        return await self._locked(self._house.room(workspace).family, made)
+
     def attach(self, workspace: WorkspaceId, ground: Ground, gather: Callable[[], Awaitable[None]] | None = None) -> None:
         """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
         self._house.open[self._house.room(workspace).id] = Open(ground, gather)
@@ -99,8 +113,15 @@ class Store:
 
         return await self._locked(self._house.room(workspace).family, made)
 
-    def detach(self, workspace: WorkspaceId) -> None:
+    async def detach(self, workspace: WorkspaceId) -> None:
+        """It is open no more: nothing sees its tree, and nothing writes there."""
         self._house.open.pop(workspace, None)
+        if (room := self._house.index.room(workspace)) is not None:
+            await self._locked(room.family, lambda: self._sealed(room.family))
+
+    async def _sealed(self, family: str) -> None:
+        if not any(room.id in self._house.open for room in self._house.index.rooms(family)):
+            await asyncio.to_thread(self._house.seal, family)
 
     async def live_changes(self, workspace: WorkspaceId) -> tuple[Change, ...]:
         """What is in the live layer, by name and kind; nothing is hashed."""
@@ -119,7 +140,12 @@ class Store:
     # the port
 
     async def new(self, directory: str, name: str = "") -> Workspace:
-        return self._shown(await self._locked("", lambda: asyncio.to_thread(beginning.new, self._house, directory, name)))
+        async def begun() -> Room:
+            family = await asyncio.to_thread(beginning.family, self._house, directory)
+            async with self._locks[family.id if family else directory]:
+                return await asyncio.to_thread(beginning.new, self._house, directory, name)
+
+        return self._shown(await self._locked("", begun))
 
     async def list(self) -> tuple[Workspace, ...]:
         rooms = await asyncio.to_thread(self._house.index.rooms)
