@@ -146,12 +146,22 @@ class ShellTerminals:
         return tuple(name for name, terminal in self._terminals.items() if terminal.session.is_busy)
 
     async def enter(self) -> None:
-        """Back. Where a directory is gone, that is told with the next result."""
+        """Back. Where a directory is gone, that is told with the next result. Rules by pattern are about the tree that was there: a
+        shell under such rules is left, and the next command begins another one with what it knew."""
+        if self._box.has_rules_by_pattern:
+            await self._leave_shells()
         for terminal in self._terminals.values():
             wanted = terminal.session.directory
             if not await terminal.session.enter():
                 terminal.lost.append(f"the directory {wanted} is gone; the terminal is in {terminal.session.directory} now")
                 terminal.told = terminal.session.directory
+
+    async def _leave_shells(self) -> None:
+        idle = [name for name, terminal in self._terminals.items() if terminal.run is None and not terminal.jobs]
+        for name in idle:
+            terminal = self._terminals.pop(name)
+            self._saved[name] = await terminal.session.state()
+            await terminal.session.close()
 
     async def close(self) -> None:
         """Saves first what can be saved; a box that does not answer is not waited for long."""
