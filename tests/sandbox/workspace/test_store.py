@@ -28,6 +28,9 @@ class Recorder:
         self.stacks.append(stack)
         return self.is_sealed
 
+    async def try_rotate(self, stack: Stack) -> bool:
+        return await self.rotate(stack)
+
     async def close(self) -> None: ...
 
 
