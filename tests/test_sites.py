@@ -125,7 +125,7 @@ async def test_the_files_driver_and_a_shell_see_the_same_tree(tmp_path: Path) ->
         _, read, _, ran, listed = told(steps)
         assert read["text"] == "from-shell\n"
         assert ran["output"].splitlines() == ["from-driveragent"]
-        assert "b" not in json.dumps(listed["entries"] if "entries" in listed else listed).replace("blob", "")
+        assert "b" not in json.dumps(listed.get("entries", listed)).replace("blob", "")
 
 
 async def test_a_program_that_holds_files_open_is_said_with_the_checkpoint_and_goes_on(tmp_path: Path) -> None:
