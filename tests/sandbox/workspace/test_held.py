@@ -1,8 +1,10 @@
 """Checkpoints while a program holds the tree: the tree stays where it is, and each of them is what was there then."""
 
 import os
+import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from tests.sandbox.workspace.hand import Hand, Tree, shown
 from tests.sandbox.workspace.holders import Holder
 
 from daimon.abi.workspace import CheckpointId
-from daimon.sandbox.workspace import course, snapshot
+from daimon.sandbox.workspace import course
+from daimon.sandbox.workspace.snapshot import Most
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
 
@@ -195,25 +198,13 @@ async def test_it_is_the_same_after_a_restart_whether_or_not_the_copy_is_settled
     await again.close()
 
 
-async def test_a_file_that_is_written_all_the_time_is_copied_and_said(store: Store, hand: Hand, holder: Holder) -> None:
+async def test_a_file_that_is_written_whenever_it_is_copied_is_said_and_copied_again_the_next_time(
+    store: Store, hand: Hand, holder: Holder
+) -> None:
     hand.write("log", "x")
     hand.write("calm", "y")
-    ended = threading.Event()
-
-    def write() -> None:
-        with (hand.live / "log").open("a", buffering=1) as file:
-            while not ended.is_set():
-                file.write("x")
-                file.flush()
-                os.utime(file.fileno())
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with (hand.live / "log").open("ab", buffering=0) as log, each_time_it_is_read("log", lambda: log.write(b"x")):
         made = await store.checkpoint(hand.workspace, "one")
-    finally:
-        ended.set()
-        writer.join(10)
     assert not made.is_sealed
     assert (await store.list())[0].is_changed
     assert set(shown_at(hand, made.id)["log"]) == {"x"}
@@ -221,6 +212,20 @@ async def test_a_file_that_is_written_all_the_time_is_copied_and_said(store: Sto
     second = await store.checkpoint(hand.workspace, "two")
     assert second.is_sealed
     assert shown_at(hand, second.id) == hand.seen()
+
+
+@contextmanager
+def each_time_it_is_read(name: str, work: Callable[[], object]) -> Iterator[None]:
+    """The interpreter announces each opening of a file. Nobody can stop listening, so it is done without effect afterwards."""
+    is_on = True
+
+    def heard(event: str, arguments: tuple[object, ...]) -> None:
+        if is_on and event == "open" and arguments[0] == name and isinstance(arguments[2], int) and not arguments[2] & os.O_CREAT:
+            work()
+
+    sys.addaudithook(heard)
+    yield
+    is_on = False
 
 
 async def test_files_that_come_and_go_meanwhile_do_no_harm(store: Store, hand: Hand, holder: Holder) -> None:
@@ -251,45 +256,56 @@ async def test_files_that_come_and_go_meanwhile_do_no_harm(store: Store, hand: H
     assert shown_at(hand, last) == tree
 
 
-async def test_what_cannot_be_copied_is_exchanged_and_the_checkpoint_says_so(store: Store, hand: Hand, holder: Holder) -> None:
-    where = hand.live
-    for number in range(20):
-        with suppress(FileExistsError):
-            (where / "way").mkdir()
-        os.chdir(where if number == 0 else ".")
-        os.mkdir("n" * 200)
-        os.chdir("n" * 200)
-    os.chdir("/")
+async def test_what_lies_too_deep_is_not_copied_but_frozen_and_the_checkpoint_says_so(store: Store, hand: Hand, holder: Holder) -> None:
+    live = hand.live
+    inner = os.open(live, os.O_RDONLY | os.O_DIRECTORY)
+    for _ in range(20):
+        os.mkdir("n" * 200, dir_fd=inner)
+        deeper = os.open("n" * 200, os.O_RDONLY | os.O_DIRECTORY, dir_fd=inner)
+        os.close(inner)
+        inner = deeper
+    os.close(inner)
     made = await store.checkpoint(hand.workspace, "one")
     assert not made.is_sealed
     assert "could not be copied" in made.why
+    assert top_of(hand, made.id) == live != hand.live
     assert len(holder.stacks) == 1
-    assert hand.live != where
 
 
-async def test_a_layer_with_too_much_in_it_is_not_copied(store: Store, hand: Hand, holder: Holder) -> None:
+@pytest.mark.parametrize("most", [Most(entries=3), Most(size=50_000)], ids=["files", "bytes"])
+async def test_a_layer_with_too_much_in_it_is_frozen_and_nothing_is_left_of_the_copy(
+    store: Store, hand: Hand, holder: Holder, most: Most
+) -> None:
+    store._house.most = most
     with (hand.live / "sparse").open("wb") as file:
-        file.truncate(snapshot.MOST_BYTES * 2)
+        file.truncate(1 << 26)
     assert (await store.checkpoint(hand.workspace, "holes are nothing")).is_sealed
-    (hand.live / "many").mkdir()
-    for number in range(snapshot.MOST_ENTRIES + 1):
-        os.mknod(hand.live / "many" / str(number))
+    for number in range(3):
+        hand.write(f"f{number}", os.urandom(20_000))
     before = hand.names()
     made = await store.checkpoint(hand.workspace, "one")
     assert not made.is_sealed
-    assert f"more than {snapshot.MOST_ENTRIES} files" in made.why
-    assert len(hand.names() - before) == 1, "nothing is left of the copy"
+    assert "more than" in made.why
+    assert hand.names() - before == {store.stack_of(hand.workspace).live}
+    assert shown_at(hand, made.id) == hand.seen()
 
 
-async def test_layers_that_only_old_copies_had_are_removed(store: Store, hand: Hand, holder: Holder, clock: ManualClock) -> None:
+async def test_old_copies_are_thinned_out_and_what_lies_under_stays(store: Store, hand: Hand, holder: Holder, clock: ManualClock) -> None:
+    hand.write("first", "x")
+    holder.is_held = False
+    under, _ = await kept(store, hand)
+    holder.is_held = True
     points = await work(store, hand)
     await store.settle()
-    clock.advance(200 * 86_400)
     hand.write("later", "x")
+    seen = hand.seen()
+    clock.jump(200 * 86_400)
     await store.thin()
-    assert hand.names() >= {store.stack_of(hand.workspace).live}
-    for id, tree in points:
-        with suppress(Exception):
-            await store.restore(hand.workspace, id)
-            assert hand.seen() == tree
-    assert points[2][0] in {point.id for point in await store.checkpoints(hand.workspace)}
+    left = {point.id for point in await store.checkpoints(hand.workspace)}
+    assert left == {under, points[1][0], points[2][0]}
+    tops = {top_of(hand, id).parent.name for id in left}
+    assert hand.names() == {store.stack_of(hand.workspace).live, *tops}
+    assert hand.seen() == seen
+    for id, tree in points[1:]:
+        await store.restore(hand.workspace, id)
+        assert hand.seen() == tree

@@ -24,7 +24,7 @@ from daimon.sandbox.workspace import snapshot, squash, stamps
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Change, Engine, Layer, Plan, Point, Room, What
 from daimon.sandbox.workspace.shelf import Shelf
-from daimon.sandbox.workspace.snapshot import Copied, Last
+from daimon.sandbox.workspace.snapshot import Copied, Last, Most
 from daimon.sandbox.workspace.stack import Sheet, View
 
 MOST_LAYERS = 400
@@ -61,6 +61,8 @@ class House:
         self.clock = clock
         self.engine: Engine = engine
         """Of new workspaces."""
+        self.most = Most()
+        """Of what is copied."""
         self.open: dict[str, Open] = {}
         self._shelves: dict[str, Shelf] = {}
         self._squashing: set[str] = set()
@@ -193,7 +195,8 @@ class House:
         shelf = self.shelf(room.family)
         last = self.point(room.head).stack[0] if room.under is not None else None
         known = shelf.stamps(last) if last is not None else None
-        made = snapshot.copied(shelf, room.live, name, Last(shelf.tree(last), known) if last is not None and known is not None else None)
+        linked = Last(shelf.tree(last), known) if last is not None and known is not None else None
+        made = snapshot.copied(shelf, room.live, name, linked, self.most)
         shelf.keep_stamps(name, made.stamps, last)
         return made
 

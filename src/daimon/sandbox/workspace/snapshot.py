@@ -15,7 +15,15 @@ from daimon.sandbox.workspace.shelf import Shelf
 from daimon.sandbox.workspace.stamps import Stamps, TooMuch, different, taken
 
 TRIES = 3
-MOST_ENTRIES, MOST_BYTES = 50_000, 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """Of what is copied at all: it is waited for."""
+
+    entries: int = 50_000
+    size: int = 2 << 30
+    """Bytes that are not links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +41,19 @@ class Copied:
     """False: something was written all the time, and may be half of it here."""
 
 
-def copied(shelf: Shelf, live: str, name: str, last: Last | None) -> Copied:
+def copied(shelf: Shelf, live: str, name: str, last: Last | None, most: Most) -> Copied:
     """Raises OSError where it cannot be done: TooMuch, or what the disk says. Nothing is left then."""
     source = shelf.tree(live)
     shelf.make(name, os.stat(source).st_mode & 0o7777)
     try:
         made: Stamps = {}
         for _ in range(TRIES):
-            now = taken(source, MOST_ENTRIES)
+            now = taken(source, most.entries)
             if not (changed := different(made, now)):
                 return Copied(made, is_whole=True)
-            Copying(shelf, source, name, last).bring(made, now, changed)
+            Copying(shelf, (source, name), last, most).bring(made, now, changed)
             made = now
-        return Copied(made, is_whole=not different(made, taken(source, MOST_ENTRIES)))
+        return Copied(made, is_whole=not different(made, taken(source, most.entries)))
     except OSError:
         shelf.remove(name)
         raise
@@ -54,8 +62,8 @@ def copied(shelf: Shelf, live: str, name: str, last: Last | None) -> Copied:
 class Copying:
     """One round."""
 
-    def __init__(self, shelf: Shelf, source: str, name: str, last: Last | None) -> None:
-        self._source, self._tree, self._last = source, shelf.tree(name), last
+    def __init__(self, shelf: Shelf, way: tuple[str, str], last: Last | None, most: Most) -> None:
+        self._source, self._tree, self._last, self._most = way[0], shelf.tree(way[1]), last, most
         self._builder = Builder(self._tree, lambda _: 0o755, shelf.owner())
 
     def bring(self, made: Stamps, now: Stamps, changed: set[str]) -> None:
@@ -73,8 +81,8 @@ class Copying:
 
     def _check(self, source: int, now: Stamps, changed: set[str]) -> None:
         files = (place.about(source, path) for path in changed if not self._is_known(path, now))
-        if sum(seen.st_blocks * 512 for seen in files if seen is not None) > MOST_BYTES:
-            raise TooMuch(f"more than {MOST_BYTES >> 30} GB")
+        if sum(seen.st_blocks * 512 for seen in files if seen is not None) > self._most.size:
+            raise TooMuch(f"more than {self._most.size} bytes")
 
     def _is_known(self, path: str, now: Stamps) -> bool:
         stamp = now.get(path)
