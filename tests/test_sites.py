@@ -7,6 +7,7 @@ import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -132,9 +133,50 @@ async def test_a_program_that_holds_files_open_is_said_with_the_checkpoint_and_g
     script = "import time\nf = open('log', 'a', buffering=1)\nwhile True:\n    f.write('x\\n')\n    time.sleep(0.05)\n"
     async with agent(tmp_path) as daimon:
         await daimon.runs(f"python3 -c {shlex.quote(script)} > /dev/null 2>&1 &")
-        first = await daimon.runs("wc -c < log || true")
+        first = await daimon.runs("until test -s log; do sleep 0.01; done; wc -c < log", timeout_s=30)
         second = await daimon.runs("sleep 0.3; wc -c < log")
         assert int(second["output"]) > int(first["output"].split()[-1])
+
+
+SERVER = """
+import http.server, os, socketserver
+class Server(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        print(*words, file=open('/workspace/project/log', 'a'))
+held = open('page')
+server = socketserver.TCPServer(('127.0.0.1', 8123), Server)
+print('up', flush=True)
+server.serve_forever()
+"""
+GET = "python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8123/page\", timeout=20).read().decode())'"
+
+
+@pytest.mark.parametrize("how", ["service", "job"])
+async def test_a_server_serves_what_was_written_after_it_was_started_and_each_checkpoint_is_another(tmp_path: Path, how: str) -> None:
+    async with agent(tmp_path) as daimon:
+        (daimon.project / "page").write_text("one")
+        (daimon.project / "serve.py").write_text(SERVER)
+        if how == "service":
+            await daimon.does(("service", {"action": "start", "name": "web", "command": "python3 serve.py > up"}))
+        else:
+            await daimon.runs("python3 serve.py > up &")
+        await daimon.runs("until grep -q up up; do sleep 0.01; done", timeout_s=30)
+        said = []
+        ids = []
+        for text in ("two", "three", "four"):
+            steps = await daimon.does(("write_file", {"path": "page", "content": text, "overwrite": True}), ("run", {"command": GET}))
+            said.append(told(steps)[-1]["output"].strip())
+            ids.append(CheckpointId(points(steps)[-1]))
+        assert said == ["two", "three", "four"]
+        assert len({*ids}) == 3
+        for before, after in pairwise(ids):
+            changes = await daimon.workspaces.diff(OWN, before, after)
+            assert "page" in {change.path for change in changes}
+        log = await daimon.runs("grep -c GET log")
+        assert int(log["output"]) >= 3, "what it writes is seen too"
+        done = await daimon.workspaces.restore(OWN, ids[0])
+        assert any("still on the old files" in note for note in done.notes)
+        assert (await daimon.runs("cat page"))["output"] == "two"
 
 
 async def test_a_fork_knows_what_the_shells_knew_and_leaves_them_alone(tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ class Footing:
     async def rotate(self, stack: Stack) -> bool:
         return await self.sites.site(self.workspace).rotate(stack)
 
+    async def try_rotate(self, stack: Stack) -> bool:
+        return await self.sites.site(self.workspace).try_rotate(stack)
+
     async def close(self) -> None:
         """Whoever is on it leaves by itself."""
 

@@ -98,11 +98,20 @@ class Site:
         return False
 
     async def rotate(self, stack: Stack) -> bool:
+        async with self._without_shells():
+            return await self.ground.rotate(stack)
+
+    async def try_rotate(self, stack: Stack) -> bool:
+        async with self._without_shells():
+            return await self.ground.try_rotate(stack)
+
+    @asynccontextmanager
+    async def _without_shells(self) -> AsyncIterator[None]:
         shells = list(self.shells.values())
         for each in shells:
             await each.leave()
         try:
-            return await self.ground.rotate(stack)
+            yield
         finally:
             for each in shells:
                 await each.enter()

@@ -53,7 +53,7 @@ class Checkpoint:
     why: str
     """The step that it was made before, or words."""
     is_sealed: bool = True
-    """False: something still held the layer open when it was frozen and may have written into it since."""
+    """False: something held the files when it was made, and may have written into it since, or wrote all the time while it was copied."""
     state: JsonValue = None
     """What was saved with it besides files: of each shell its directory, environment, functions, aliases, options."""
 
@@ -65,11 +65,11 @@ class Workspace:
     base: str
     """The owner's directory."""
     head: CheckpointId
-    """The checkpoint that the live layer lies on."""
+    """The last checkpoint; what is live began there."""
     forked_from: CheckpointId | None = None
     engine: Literal["overlay", "copies"] = "overlay"
     is_changed: bool = False
-    """Is there something in the live layer?"""
+    """Is there something that the head does not have?"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@
 mounted or unmounted here then happens in every box. Started by root, base and store are mapped so that the owner's files are the box
 user's; root's directories in the store stay root's.
 
-    rotate:  take the pins off, unmount → mount the next stack at PLACE/next → pin there → move it into place
+    rotate:      take the pins off, unmount → mount the next stack at PLACE/next → pin there → move it into place
+    try_rotate:  the same, but if somebody holds the tree, put the pins on again and leave it
 
 Pins are mounts *here*: one that was made further in would keep the old tree from going, and nobody would hear of it. The old tree goes
 first, so that no layer is written through one mount and read through another. If the next one cannot be mounted, the old one comes back;
-if that cannot either, this process ends.
+if that cannot either, this process ends. The kernel says that a tree is held only when nothing is mounted on it: while it is asked, the
+pins are off for a fraction of a millisecond, and a program of the box could write there; nothing of that leaves the layers unseen.
 When the socket closes, the gateway is gone: this process ends, and with it and the boxes all mounts. Standard library only.
 """
 
@@ -68,7 +70,7 @@ def main() -> None:
             os.close(descriptor)
         while data := control.recv(LARGEST):
             order = json.loads(data)
-            _tell(control, id=order["id"], **_rotated(tree, Layers(**order["stack"])))
+            _tell(control, id=order["id"], **_rotated(tree, order["do"], Layers(**order["stack"])))
     except (OSError, KeyError, ValueError, TypeError, Bare) as error:
         _tell(control, **_failure(error))
 
@@ -78,9 +80,9 @@ def _namespaces() -> tuple[str, ...]:
     return ("mnt",) if os.getuid() == 0 else ("user", "mnt")
 
 
-def _rotated(tree: "Tree", layers: Layers) -> dict[str, Any]:
+def _rotated(tree: "Tree", how: str, layers: Layers) -> dict[str, Any]:
     try:
-        return {"sealed": tree.rotate(layers)}
+        return {"free": tree.try_rotate(layers) if how == "try_rotate" else tree.rotate(layers)}
     except OSError as error:
         return _failure(error)
 
@@ -135,7 +137,7 @@ class Tree:
             reading = mounts.clone(NEXT)
             mounts.change(reading, mounts.HARMLESS | mounts.READ_ONLY)
             mounts.attach(reading, f"{READING}/{self._name}")
-            self._pinned = self._pin()
+            self._pinned = self._pin(NEXT, self._pins)
             mounts.move(NEXT, f"{WRITING}/{self._name}")
         except OSError:
             for path in (NEXT, f"{READING}/{self._name}"):
@@ -147,12 +149,22 @@ class Tree:
     def rotate(self, layers: Layers) -> bool:
         """False: somebody still has the old tree open."""
         is_sealed = self._take_off()
+        self._put_next(layers)
+        return is_sealed
+
+    def try_rotate(self, layers: Layers) -> bool:
+        """False: somebody has the tree open, and it stays."""
+        if not self._is_let_go():
+            return False
+        self._put_next(layers)
+        return True
+
+    def _put_next(self, layers: Layers) -> None:
         try:
             self.put(layers)
         except OSError as error:
             self._come_back(error)
             raise
-        return is_sealed
 
     def _come_back(self, error: OSError) -> None:
         try:
@@ -169,10 +181,11 @@ class Tree:
             if (about.st_uid, about.st_gid) != self._owner:
                 os.chown(path, *self._owner, dir_fd=self._raw, follow_symlinks=False)
 
-    def _pin(self) -> list[str]:
-        top = os.open(NEXT, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    def _pin(self, tree: str, pins: list[str]) -> list[str]:
+        """Those that could be put."""
+        top = os.open(tree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            return [pin.rstrip("/") for pin in self._pins if put_pin(top, pin)]
+            return [pin for pin in pins if put_pin(top, pin)]
         finally:
             os.close(top)
 
@@ -189,10 +202,42 @@ class Tree:
             return False
         return True
 
+    def _is_let_go(self) -> bool:
+        """Takes the tree off if nobody uses it, not even to read. Otherwise all is as it was."""
+        reading = f"{READING}/{self._name}"
+        spare = mounts.clone(reading)
+        try:
+            mounts.remove(reading)
+        except OSError:
+            os.close(spare)
+            return False
+        is_off = False
+        try:
+            is_off = self._is_off(f"{WRITING}/{self._name}")
+        finally:
+            if is_off:
+                os.close(spare)  # before the next tree is made: this one keeps the old alive
+            else:
+                mounts.attach(spare, reading)
+        return is_off
+
+    def _is_off(self, tree: str) -> bool:
+        off: list[str] = []
+        try:
+            for pin in reversed(self._pinned):
+                _remove_below(tree, pin)
+                off.insert(0, pin)
+            mounts.remove(tree)
+        except OSError:
+            put = self._pin(tree, off)
+            self._pinned = [pin for pin in self._pinned if pin not in off or pin in put]
+            return False
+        return True
+
 
 def _remove_below(tree: str, pin: str) -> None:
     """From the directory that it lies in, to which no link leads: something in a box could lead us to unmount something else."""
-    place, _, last = pin.rpartition("/")
+    place, _, last = pin.rstrip("/").rpartition("/")
     here = os.getcwd()
     top = os.open(tree, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

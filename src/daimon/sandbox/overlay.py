@@ -15,7 +15,7 @@ import shutil
 import socket
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from daimon.abi.errors import Misconfigured
 from daimon.sandbox.ground import Stack
@@ -60,9 +60,15 @@ class OverlayGround:
         return self._process.returncode is None and self._control.fileno() >= 0
 
     async def rotate(self, stack: Stack) -> bool:
+        return await self._exchanged("rotate", stack)
+
+    async def try_rotate(self, stack: Stack) -> bool:
+        return await self._exchanged("try_rotate", stack)
+
+    async def _exchanged(self, how: Literal["rotate", "try_rotate"], stack: Stack) -> bool:
         async with self.still:
             number = next(self._ids)
-            self._send({"id": number, "stack": _told(stack)})
+            self._send({"id": number, "do": how, "stack": _told(stack)})
             try:
                 async with asyncio.timeout(ROTATE_S):
                     said = await self._answer(number)
@@ -71,7 +77,7 @@ class OverlayGround:
                 raise OSError(errno.ETIMEDOUT, f"the mount holder of {self._name} did not answer for {ROTATE_S:.0f} s") from None
         if "error" in said:
             raise OSError(int(said["error"]), f"the tree {self._name} could not be exchanged: {said.get('text', '')}")
-        return bool(said["sealed"])
+        return bool(said["free"])
 
     async def close(self) -> None:
         async with self.still:

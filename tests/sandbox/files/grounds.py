@@ -20,6 +20,9 @@ class PlainGround:
     async def rotate(self, stack: Stack) -> bool:
         raise OSError("a plain directory has no layers")
 
+    async def try_rotate(self, stack: Stack) -> bool:
+        return await self.rotate(stack)
+
     async def close(self) -> None:
         os.close(self.place)
 

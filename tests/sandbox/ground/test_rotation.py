@@ -18,6 +18,7 @@ from daimon.sandbox.pins import pins_of
 pytestmark = needs_bwrap
 FIND = "for p in /proc/[0-9]*; do grep -q 'while :; do [s]leep' $p/cmdline && kill -USR1 ${p#/proc/}; done; true"
 """Tells the command of a test that it may go on."""
+READER = Role(name="reader", read=(".",), write=(), limits=WORKER.limits)
 PATTERNS = Role(name="patterns", read=("docs", "*.md"), write=("site", "new*"), limits=WORKER.limits)
 
 
@@ -97,6 +98,34 @@ async def test_who_still_holds_the_old_tree_is_told_of_and_it_is_exchanged_all_t
         assert (own.tree("two") / "n").exists()
 
 
+@pytest.mark.parametrize(
+    "line", ["echo; exec sleep 1000", "cd /; exec 3>> /workspace/work/log; echo; exec sleep 1000"], ids=["directory", "file"]
+)
+async def test_a_tree_that_somebody_holds_can_be_left_where_it_is(layers: Layers, line: str) -> None:
+    async with ground_of(layers) as ground, box_on(ground, layers) as box, box_on(ground, layers, READER) as reader:
+        layers.layer("two", b="two\n")
+        async with running(box, line):
+            for n in range(3):
+                assert not await ground.try_rotate(Stack("two", ("one",)))
+                await said(box, f"echo {n} > n; test ! -e b")
+                assert (layers.tree("one") / "n").read_text() == f"{n}\n"
+                assert await said(reader, "cat n") == str(n)
+        assert await ground.try_rotate(Stack("two", ("one",)))
+        assert await said(box, "cat b n; echo x > x") == await said(reader, "cat b n") == "two\n2"
+        assert (layers.tree("two") / "x").exists()
+
+
+async def test_who_holds_it_and_only_reads_keeps_it_there_too(layers: Layers) -> None:
+    async with ground_of(layers) as ground, box_on(ground, layers) as box, box_on(ground, layers, READER) as reader:
+        layers.layer("two", b="two\n")
+        async with running(reader, "echo; exec sleep 1000"):
+            assert not await ground.try_rotate(Stack("two", ("one",)))
+            await said(box, "echo 1 > n; cat a")
+            assert await said(reader, "cat n") == "1"
+        assert await ground.try_rotate(Stack("two", ("one",)))
+        assert await said(reader, "cat b n") == "two\n1"
+
+
 async def test_without_a_box_nobody_holds_it(own: Layers) -> None:
     async with ground_of(own) as ground:
         own.layer("two")
@@ -146,6 +175,20 @@ async def test_pins_hold_after_three_rotations_and_cannot_be_moved_away(pinned: 
             assert await ground.rotate(Stack(names[0], tuple(names[1:])))
         assert await said(box, "cat x") == "3", "a pin did not keep an old tree in place"
         assert await said(box, f"grep -c ' /workspace/{NAME} ' /proc/self/mountinfo") == "1"
+
+
+async def test_pins_hold_on_a_tree_that_was_left_where_it_is(pinned: Layers) -> None:
+    async with ground_of(pinned, pins=pins_of(str(pinned.base))) as ground, box_on(ground, pinned) as box:
+        pinned.layer("two")
+        lines = "cd /; exec 3< /workspace/work/.git/config; echo; exec sleep 1000", "echo; exec sleep 1000"
+        for line in lines:
+            async with running(box, line):
+                for _ in range(2):
+                    assert not await ground.try_rotate(Stack("two", ("one",)))
+                    await unharmed(box)
+                assert await said(box, "grep -c ' /workspace/work/.envrc ' /proc/self/mountinfo") == "1"
+        assert await ground.try_rotate(Stack("two", ("one",)))
+        await unharmed(box)
 
 
 async def unharmed(box: RunningBox) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.sandbox.workspace.hand import Hand, shown
+from tests.sandbox.workspace.holders import Holder
 
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
@@ -47,8 +48,29 @@ async def undo_apply(store: Store, hand: Hand) -> object:
     return await store.undo(hand.workspace)
 
 
+async def work_held(store: Store, hand: Hand) -> None:
+    """A checkpoint under a program, so that the next one has something to link."""
+    store.attach(hand.workspace, Holder())
+    await store.checkpoint(hand.workspace, "one")
+    hand.write("new/deep", "y")
+    hand.delete("first")
+
+
+async def checkpoint_held(store: Store, hand: Hand) -> object:
+    store.attach(hand.workspace, Holder())
+    return await store.checkpoint(hand.workspace, "two")
+
+
+async def undo_held(store: Store, hand: Hand) -> object:
+    store.attach(hand.workspace, Holder())
+    return await store.undo(hand.workspace)
+
+
 OPERATIONS: dict[str, Callable[[Store, Hand], Coroutine[Any, Any, object]]] = {
     "checkpoint": lambda store, hand: store.checkpoint(hand.workspace, "x"),
+    "work held": work_held,
+    "checkpoint held": checkpoint_held,
+    "undo held": undo_held,
     "restore": lambda store, hand: _restore(store, hand),
     "undo": lambda store, hand: store.undo(hand.workspace),
     "merge": lambda store, hand: _merge(store, hand),
@@ -111,8 +133,9 @@ def child(work: Coroutine[Any, Any, None]) -> int:
 def main(operation: str, place: Path) -> None:
     top, kept = place / "top", place / "kept"
     assert child(prepare(top)) == 0
-    if operation == "undo apply":
-        assert child(perform(top, "apply", 10**9)) == 0
+    before = {"undo apply": "apply", "checkpoint held": "work held", "undo held": "work held"}
+    if operation in before:
+        assert child(perform(top, before[operation], 10**9)) == 0
     top.rename(kept)
     for at in range(MOST):
         subprocess.run(["cp", "-a", str(kept), str(top)], check=True)

@@ -51,6 +51,9 @@ class Recorder:
         self.stacks.append(stack)
         return self.is_sealed
 
+    async def try_rotate(self, stack: Stack) -> bool:
+        return self.is_sealed and await self.rotate(stack)
+
     async def put(self, stack: Stack) -> "Recorder":
         self.stacks.append(stack)
         return self

@@ -79,7 +79,9 @@ async def killed(root: Path, base: Path, seed: int) -> None:
         await process.wait()
 
 
-@pytest.mark.parametrize("operation", ["checkpoint", "restore", "undo", "merge", "apply", "undo apply", "discard"])
+@pytest.mark.parametrize(
+    "operation", ["checkpoint", "checkpoint held", "restore", "undo", "undo held", "merge", "apply", "undo apply", "discard"]
+)
 async def test_whatever_an_operation_was_doing_when_it_was_killed_it_was_done_or_not(tmp_path: Path, operation: str) -> None:
     seen = await looks(operation, tmp_path)
     assert len(seen) > 3

@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 from tests.sandbox.workspace.hand import Hand, Tree, shown
+from tests.sandbox.workspace.holders import Holder
 
 from daimon.abi.errors import BadInput
 from daimon.abi.workspace import CheckpointId
@@ -88,6 +89,15 @@ class Workspaces(RuleBasedStateMachine):
         if content != "/" and old != new and new not in self.states[hand.workspace]:
             self.delete(hand, old)
             self.write(hand, new, content)
+
+    @rule(hand=hands)
+    def hold(self, hand: Hand) -> None:
+        """A program that works there, until the tree goes from under it."""
+        self.store.attach(hand.workspace, Holder())
+
+    @rule(hand=hands)
+    def let_go(self, hand: Hand) -> None:
+        self.store.detach(hand.workspace)
 
     @rule(target=points, hand=hands)
     def checkpoint(self, hand: Hand) -> CheckpointId:
@@ -204,6 +214,10 @@ class Workspaces(RuleBasedStateMachine):
         room = next(iter(self.store._house.index.rooms()))
         with self.store._house.view(room.family, self.store._house.point(id)) as view:
             assert set(view.below("")) == tree.keys()
+            for path in tree:
+                if tree[path] != "/":
+                    with view.file(path) as file:
+                        assert file.read().decode() == tree[path]
 
 
 def _ways(path: str) -> list[str]:

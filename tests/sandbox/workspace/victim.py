@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.sandbox.workspace.hand import Hand
+from tests.sandbox.workspace.holders import Holder
 
 from daimon.abi.errors import BadInput
 from daimon.sandbox.workspace.store import Store
@@ -22,6 +23,9 @@ async def main(root: Path, base: Path, seed: int) -> None:
         for _ in range(4):
             path = f"d{chance.randrange(3)}/f{chance.randrange(6)}"
             hand.write(path, f"{number}\n" * 50) if chance.random() < 0.7 or path not in hand.seen() else hand.delete(path)
+        if chance.random() < 0.3:
+            store.detach(hand.workspace)
+            store.attach(hand.workspace, Holder(chance.random() < 0.7))
         match chance.randrange(6):
             case 0:
                 points = await store.checkpoints(hand.workspace)

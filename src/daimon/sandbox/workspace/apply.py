@@ -35,10 +35,10 @@ async def apply(house: House, room: Room, paths: tuple[str, ...], *, with_progra
     begun = await asyncio.to_thread(_begin, house, room, head, draft)
     refreshed = await _refresh(house, room)
     skipped = await asyncio.to_thread(write, house, room.family, begun)
-    after = await _end(house, room, begun)
+    after, still = await _end(house, room, begun)
     return replace(
         said, after=course.outcome("apply", room, head, after).after, changes=tuple(draft.changes),
-        notes=(*said.notes, *refreshed, *skipped),
+        notes=(*said.notes, *refreshed, *skipped, *still),
     )  # fmt: skip
 
 
@@ -53,8 +53,8 @@ async def undo(house: House, room: Room, change: Change) -> Outcome:
     begun = await asyncio.to_thread(_begin, house, room, head, draft, change.number)
     refreshed = await _refresh(house, room)
     skipped = await asyncio.to_thread(write, house, room.family, begun)
-    await _end(house, room, begun)
-    return replace(said, changes=tuple(draft.changes), notes=(*refreshed, *skipped))
+    _, still = await _end(house, room, begun)
+    return replace(said, changes=tuple(draft.changes), notes=(*refreshed, *skipped, *still))
 
 
 def _begin(house: House, room: Room, head: Point, draft: Draft, undoes: int | None = None) -> Change:
@@ -96,7 +96,9 @@ async def _refresh(house: House, room: Room) -> tuple[str, ...]:
             continue
         try:
             point, commit = await house.freezing(other, "before an apply elsewhere")
-            await house.land(other, point, commit)
+            _, is_sealed = await house.land(other, point, commit)
+            if not is_sealed:
+                notes.append(f"{other.name}: {course.STILL}")
         except ToolFailed as failure:
             notes.append(f"{other.name} must be opened again to be seen as it was: {failure}")
     return tuple(notes)
@@ -118,11 +120,11 @@ def write(house: House, family: str, begun: Change) -> tuple[str, ...]:
     return (f"left as they are, since you changed them meanwhile or they cannot be written: {some(skipped)}",) if skipped else ()
 
 
-async def _end(house: House, room: Room, begun: Change) -> Point:
+async def _end(house: House, room: Room, begun: Change) -> tuple[Point, tuple[str, ...]]:
     """The workspace goes on over the new base, or, when an apply was taken back, where it was before that."""
     head, commit = ended(house, room, begun)
-    await house.land(room, head, commit)
-    return head
+    _, is_sealed = await house.land(room, head, commit)
+    return head, () if is_sealed else (course.STILL,)
 
 
 def ended(house: House, room: Room, begun: Change) -> tuple[Point, Commit]:

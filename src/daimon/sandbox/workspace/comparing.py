@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from daimon.abi.errors import BadInput
@@ -10,6 +11,7 @@ from daimon.sandbox.workspace import diff
 from daimon.sandbox.workspace.house import House
 from daimon.sandbox.workspace.manifest import walked
 from daimon.sandbox.workspace.rows import Point, Room
+from daimon.sandbox.workspace.stack import Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Span:
 
 
 def compare(house: House, room: Room, span: Span, paths: tuple[str, ...], *, is_text: bool) -> tuple[tuple[Change, ...], str]:
-    until = span.until or house.point(room.head)
+    until = span.until or house.footing(room)
     above = () if span.until else (house.shelf(room.family).live(room.live, is_hashed=True),)
     with house.view(room.family, span.since) as before, house.view(room.family, until, *above) as after:
         found = tuple(change for change in diff.changes(before, after) if is_at(change.path, paths))
@@ -43,13 +45,20 @@ async def live(house: House, room: Room) -> tuple[Change, ...]:
 def _live(house: House, room: Room) -> tuple[Change, ...]:
     sheet = house.shelf(room.family).live(room.live, is_hashed=False)
     found = []
-    with house.view(room.family, house.point(room.head)) as below, house.view(room.family, house.point(room.head), sheet) as now:
-        for path, item in sorted(sheet.manifest.items.items()):
-            old, new = below.source(path), now.source(path)
-            is_on_the_way = not item.covers and old is not None and new is not None and old.entry == new.entry
+    with house.view(room.family, house.point(room.head)) as below, house.view(room.family, house.footing(room), sheet) as now:
+        for path in sorted(_written(house, room, sheet)):
+            item, old, new = sheet.manifest.items.get(path), below.source(path), now.source(path)
+            is_on_the_way = item is not None and not item.covers and old is not None and new is not None and old.entry == new.entry
             if not is_on_the_way and (old or new):
                 found.append(Change(path, _plain(old.entry if old else None), _plain(new.entry if new else None)))
     return tuple(found)
+
+
+def _written(house: House, room: Room, sheet: Sheet) -> Collection[str]:
+    """Paths in the live layer; if the head has a copy of it, those that are not there or not as they were then."""
+    if room.under is None:
+        return sheet.manifest.items.keys()
+    return house.since_copy(room)
 
 
 def _plain(entry: Entry | None) -> Entry | None:
@@ -67,10 +76,9 @@ def last_changed(house: House) -> str:
 
 
 def _newest(house: House, room: Room) -> int | None:
-    shelf = house.shelf(room.family)
-    if shelf.is_empty(room.live):
+    if not house.is_written(room):
         return None
-    top = os.open(shelf.tree(room.live), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    top = os.open(house.shelf(room.family).tree(room.live), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return max((seen.st_ctime_ns for _, seen in walked(top, "")), default=0)
     finally:

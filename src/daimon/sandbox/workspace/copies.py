@@ -69,6 +69,9 @@ class CopiesGround:
         await asyncio.to_thread(self._rotate, stack)
         return True
 
+    async def try_rotate(self, stack: Stack) -> bool:
+        return await self.rotate(stack)
+
     async def close(self) -> None:
         await self.gather()
         os.close(self._place)

@@ -17,6 +17,7 @@ from daimon.sandbox.workspace.house import Commit, House
 from daimon.sandbox.workspace.rows import Change, Point, Room
 
 Did = Literal["merge", "restore", "apply", "undo"]
+STILL = "something that was running is still on the old files: it sees nothing of what is done here from now on; start it again"
 NOTHING = "nothing is left to undo in workspace {}"
 
 
@@ -71,7 +72,7 @@ async def told(house: House, room: Room, did: Did, way: tuple[Point, Point], is_
     before, after = way
     found, notes = await asyncio.to_thread(_compared, house, room, before, after)
     if not is_sealed:
-        notes = (*notes, "something is still running on the old tree; what it writes from now on is not seen here")
+        notes = (*notes, STILL)
     return replace(outcome(did, room, before, after), changes=found, notes=notes)
 
 

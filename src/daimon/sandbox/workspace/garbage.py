@@ -74,7 +74,7 @@ def _kept(house: House, family: str) -> set[str]:
     """Where a workspace is, where it goes with its next undo, where a fork or a merge began, and both ends of an apply."""
     found: set[str | None] = set()
     for room in house.index.rooms(family):
-        found |= {room.head, room.forked_from}
+        found |= {room.head, room.under, room.forked_from}
         found |= {point.merged for point in house.index.points(room.id)}
         changes = [change for change in house.index.changes(room.id) if not change.undone]
         found |= {change.before for change in changes[:1]}

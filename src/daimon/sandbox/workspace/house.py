@@ -3,6 +3,10 @@
 To move is: make a new, empty live layer; put it with the layers of the goal in place, if the workspace is open; commit, in one transaction,
 everything that makes it count. What was live before is frozen as a checkpoint in the same transaction, or, if it is empty, dropped. A crash
 before the commit leaves the old state and a stray directory. Whoever calls holds the lock of the family, so nothing else moves meanwhile.
+
+A checkpoint alone moves nothing if a program holds the tree: that one would go on in the old tree and see nothing that is done later.
+The live layer stays live then, over the checkpoint that it lies on (`footing`), and the checkpoint has a copy of it (`snapshot.py`). The
+first one after the program has gone freezes the live layer itself. Going elsewhere exchanges the tree, whoever holds it.
 """
 
 import asyncio
@@ -16,14 +20,17 @@ from pydantic import JsonValue
 from daimon.abi.errors import NotFound, ToolFailed
 from daimon.abi.ports import Clock
 from daimon.sandbox.ground import Ground, Stack
-from daimon.sandbox.workspace import squash
+from daimon.sandbox.workspace import snapshot, squash, stamps
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Change, Engine, Layer, Plan, Point, Room, What
 from daimon.sandbox.workspace.shelf import Shelf
+from daimon.sandbox.workspace.snapshot import Copied, Last, Most
 from daimon.sandbox.workspace.stack import Sheet, View
 
 MOST_LAYERS = 400
 """The kernel takes 500."""
+NOT_COPIED = "something held the old files and is on them still: they could not be copied, {}"
+Rotate = Callable[[Room, Stack], Awaitable[bool | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ class House:
         self.engine: Engine = engine
         """Of new workspaces."""
         self.most_layers = most_layers
+        self.most = Most()
+        """Of what is copied."""
         self.open: dict[str, Open] = {}
         self._shelves: dict[str, Shelf] = {}
         self._squashing: set[str] = set()
@@ -79,6 +88,24 @@ class House:
         if (found := self.index.point(id)) is None:
             raise NotFound(f"there is no checkpoint {id}; it may have been thinned out or discarded")
         return found
+
+    def footing(self, room: Room) -> Point:
+        """What the live layer lies on."""
+        return self.point(room.footing)
+
+    def is_written(self, room: Room) -> bool:
+        """Is there something that the head does not have?"""
+        if room.under is None:
+            return not self.shelf(room.family).is_empty(room.live)
+        return bool(self.since_copy(room))
+
+    def since_copy(self, room: Room) -> set[str]:
+        """Paths of the live layer that are not surely as the head's copy of it has them."""
+        shelf, copy = self.shelf(room.family), self.point(room.head).stack[0]
+        then = shelf.stamps(copy)
+        if then is None:
+            then = dict.fromkeys(shelf.sheet(Layer(copy, room.family)).manifest.items)
+        return stamps.different(then, stamps.taken(shelf.tree(room.live)))
 
     def layers(self, family: str, point: Point) -> tuple[str, ...]:
         """Of a checkpoint, topmost first, down to the base as it is now."""
@@ -105,7 +132,7 @@ class House:
     async def is_changed(self, room: Room) -> bool:
         if (opened := self.open.get(room.id)) is not None and opened.gather is not None:
             await opened.gather()
-        return not await asyncio.to_thread(self.shelf(room.family).is_empty, room.live)
+        return await asyncio.to_thread(self.is_written, room)
 
     def new_point(self, room: Room, parent: Point, why: str, stack: tuple[str, ...]) -> Point:
         return Point(
@@ -121,16 +148,17 @@ class House:
         head = self.point(room.head)
         if not await self.is_changed(room):
             return head, Commit()
-        below = await self._shortened(room, head)
-        frozen = replace(self.new_point(room, below, why, (room.live, *below.stack)), state=state)
+        below = await self._shortened(room, self.footing(room))
+        frozen = replace(self._frozen(room, below, why), state=state)
         return frozen, Commit(frozen=frozen, changes=(self.change(room, "work", head, frozen),))
+
+    def _frozen(self, room: Room, below: Point, why: str) -> Point:
+        return replace(self.new_point(room, below, why, (room.live, *below.stack)), parent=room.head)
 
     async def freeze(self, room: Room, why: str, state: JsonValue = None) -> tuple[Room, Point]:
         point, commit = await self.freezing(room, why, state)
         if commit.frozen is not None:
-            room, is_sealed = await self.land(room, point, commit)
-            self._squash_later(room.family, point)
-            return room, replace(point, sealed=is_sealed)
+            return await self._freeze(room, point, commit)
         if state is None or state == point.state:
             return room, point
         again = replace(point, number=self.index.number("c"), workspace=room.id, parent=point.id, why=why, at=self.clock.now(), state=state)
@@ -138,31 +166,74 @@ class House:
         await asyncio.to_thread(self.commit, moved, Commit(points=(again,)))
         return moved, again
 
+    async def _freeze(self, room: Room, point: Point, commit: Commit) -> tuple[Room, Point]:
+        moved = await self._landed(room, point, commit, self._try_rotate)
+        if moved is None:
+            try:
+                return await self._copied(room, point, commit)
+            except OSError as failure:
+                point = replace(point, why=f"{point.why} ({NOT_COPIED.format(failure.strerror or failure)})")
+                moved = await self.land(room, point, replace(commit, frozen=point))
+        self._squash_later(room.family, point.stack)
+        return moved[0], replace(point, sealed=moved[1])
+
+    async def _copied(self, room: Room, point: Point, commit: Commit) -> tuple[Room, Point]:
+        """The live layer stays where it is."""
+        name, shelf = f"l{self.index.number('l')}", self.shelf(room.family)
+        made = await asyncio.to_thread(self._copy, room, name)
+        copy = replace(point, stack=(name, *point.stack[1:]), sealed=made.is_whole)
+        moved, row = replace(room, head=copy.id, under=room.footing), Layer(name, room.family)
+        try:
+            await asyncio.to_thread(self.commit, moved, Commit(points=(copy,), changes=commit.changes, layers=(row,)))
+        except BaseException:
+            await asyncio.to_thread(shelf.remove, name)
+            raise
+        self.later(shelf.settle, row)
+        self._squash_later(room.family, copy.stack[1:])
+        return moved, copy
+
+    def _copy(self, room: Room, name: str) -> Copied:
+        shelf = self.shelf(room.family)
+        last = self.point(room.head).stack[0] if room.under is not None else None
+        known = shelf.stamps(last) if last is not None else None
+        linked = Last(shelf.tree(last), known) if last is not None and known is not None else None
+        made = snapshot.copied(shelf, room.live, name, linked, self.most)
+        shelf.keep_stamps(name, made.stamps, last)
+        return made
+
     async def land(self, room: Room, head: Point, commit: Commit) -> tuple[Room, bool]:
         """Moves a workspace onto a checkpoint. False: something may still write into what was live."""
+        moved = await self._landed(room, head, commit, self._rotate)
+        assert moved is not None
+        return moved
+
+    async def _landed(self, room: Room, head: Point, commit: Commit, rotate: Rotate) -> tuple[Room, bool] | None:
+        """None: something holds the tree, and nothing was changed."""
         live = f"l{self.index.number('l')}"
         shelf = self.shelf(room.family)
         await asyncio.to_thread(self._make, room.family, head, live)
         try:
-            is_sealed = await self._rotate(room, Stack(live, self.layers(room.family, head)))
+            is_sealed = await rotate(room, Stack(live, self.layers(room.family, head)))
+            if is_sealed is None:
+                await asyncio.to_thread(shelf.remove, live)
+                return None
             commit = await asyncio.to_thread(self._kept, room, commit)
-            moved = replace(room, head=head.id, live=live)
+            moved = replace(room, head=head.id, live=live, under=None)
             await self._counts(room, moved, self._sealed(room, commit, is_sealed))
         except BaseException:
             await asyncio.to_thread(shelf.remove, live)
             raise
-        if commit.frozen is None:
+        if commit.frozen is None and is_sealed:
             await asyncio.to_thread(self._dropped, room)
-        else:
+        elif commit.frozen is not None:
             self.later(shelf.settle, Layer(room.live, room.family, is_sealed))
         return moved, is_sealed
 
     def _kept(self, room: Room, commit: Commit) -> Commit:
         """What a program wrote between the look at the live layer and now is a checkpoint too."""
-        if commit.frozen is not None or self.shelf(room.family).is_empty(room.live):
+        if commit.frozen is not None or not self.is_written(room):
             return commit
-        head = self.point(room.head)
-        return replace(commit, frozen=self.new_point(room, head, "written while the workspace moved", (room.live, *head.stack)))
+        return replace(commit, frozen=self._frozen(room, self.footing(room), "written while the workspace moved"))
 
     async def _counts(self, room: Room, moved: Room, commit: Commit) -> None:
         """What is in place must be what the index says: if it cannot be written there, the old layers are put back."""
@@ -173,7 +244,7 @@ class House:
             raise
 
     def stack(self, room: Room) -> Stack:
-        return Stack(room.live, self.layers(room.family, self.point(room.head)))
+        return Stack(room.live, self.layers(room.family, self.footing(room)))
 
     def _make(self, family: str, head: Point, live: str) -> None:
         shelf = self.shelf(family)
@@ -182,14 +253,21 @@ class House:
         shelf.make(live, mode)
 
     async def _rotate(self, room: Room, stack: Stack) -> bool:
-        if (opened := self.open.get(room.id)) is None:
-            return True
+        opened = self.open.get(room.id)
+        return opened is None or await self._put(room, stack, opened.ground.rotate)
+
+    async def _try_rotate(self, room: Room, stack: Stack) -> bool | None:
+        """None: something holds the tree."""
+        opened = self.open.get(room.id)
+        return opened is None or await self._put(room, stack, opened.ground.try_rotate) or None
+
+    async def _put(self, room: Room, stack: Stack, rotate: Callable[[Stack], Awaitable[bool]]) -> bool:
         if len(stack.frozen) >= self.most_layers:
             raise ToolFailed(
                 "workspace", f"{room.id} has {len(stack.frozen)} layers, more than can be put in place; go to a newer checkpoint"
             )
         try:
-            return await opened.ground.rotate(stack)
+            return await rotate(stack)
         except OSError as failure:
             raise ToolFailed("workspace", f"the layers of {room.id} cannot be put in place: {failure}; nothing was changed") from failure
 
@@ -214,7 +292,7 @@ class House:
             commit.also()
 
     def _dropped(self, room: Room) -> None:
-        """A layer that was empty. Whatever is left of it is removed at the next start."""
+        """A layer that was empty, or that there is a copy of. Whatever is left of it, or held, is removed at the next start."""
         with suppress(OSError):
             self.shelf(room.family).remove(room.live)
 
@@ -230,10 +308,10 @@ class House:
         whole = squash.shortened(layers, self.index.layers(room.family))
         return replace(short, stack=whole, generation=self.index.family(room.family).generation)
 
-    def _squash_later(self, family: str, point: Point) -> None:
-        if len(point.stack) >= squash.AT and family not in self._squashing:
+    def _squash_later(self, family: str, stack: tuple[str, ...]) -> None:
+        if len(stack) >= squash.AT and family not in self._squashing:
             self._squashing.add(family)
-            self.later(self.squash, family, point.stack)
+            self.later(self.squash, family, stack)
 
     def squash(self, family: str, stack: tuple[str, ...], *, is_forced: bool = False) -> None:
         """Makes one layer of many; it counts for checkpoints that are made from then on. Forced: of all, whoever may write into them."""

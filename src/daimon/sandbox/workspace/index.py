@@ -6,6 +6,7 @@ taken before the transaction in which they count, and so are counted in memory.
 
 Format. `families`: a base directory and the newest generation of it (an apply begins a new one). `generations`: the layer that shows the
 base as it was before. `checkpoints.stack`: names of layers, topmost first, without those of generations. `changes`: what can be undone.
+`workspaces.under`: the checkpoint that the live layer lies on, if that is not the head.
 """
 
 import json
@@ -27,7 +28,7 @@ TABLES = """
         family TEXT NOT NULL, number INTEGER NOT NULL, layer TEXT NOT NULL, PRIMARY KEY (family, number)) WITHOUT ROWID;
     CREATE TABLE workspaces (
         id TEXT PRIMARY KEY, family TEXT NOT NULL, name TEXT NOT NULL, head TEXT NOT NULL, live TEXT NOT NULL, forked_from TEXT,
-        engine TEXT NOT NULL) WITHOUT ROWID;
+        engine TEXT NOT NULL, under TEXT) WITHOUT ROWID;
     CREATE TABLE layers (
         name TEXT PRIMARY KEY, family TEXT NOT NULL, sealed INTEGER NOT NULL, replaces TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE checkpoints (
@@ -109,7 +110,7 @@ class Index:
         return self._rooms("WHERE family = ?", family) if family else self._rooms("")
 
     def _rooms(self, where: str, *values: str) -> list[Room]:
-        rows = self._rows(f"SELECT id, family, name, head, live, forked_from, engine FROM workspaces {where}", values)
+        rows = self._rows(f"SELECT id, family, name, head, live, forked_from, engine, under FROM workspaces {where}", values)
         return sorted((Room(*row) for row in rows), key=lambda room: int(room.id[1:]))  # type: ignore[arg-type]
 
     def point(self, id: str) -> Point | None:
@@ -160,7 +161,8 @@ class Index:
         self._put("generations", (family, number, layer))
 
     def put_room(self, room: Room) -> None:
-        self._put("workspaces", (room.id, room.family, room.name, room.head, room.live, room.forked_from, room.engine))
+        row = (room.id, room.family, room.name, room.head, room.live, room.forked_from, room.engine, room.under)
+        self._put("workspaces", row)
 
     def put_layer(self, layer: Layer) -> None:
         self._put("layers", (layer.name, layer.family, layer.sealed, json.dumps(layer.replaces)))

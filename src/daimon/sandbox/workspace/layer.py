@@ -1,4 +1,5 @@
-"""One layer on disk: `LAYER/tree` in the form of overlayfs, `LAYER/work` for the kernel while it is live, `LAYER/manifest` once frozen.
+"""One layer on disk: `LAYER/tree` in the form of overlayfs, `LAYER/work` for the kernel while it is live, `LAYER/manifest` once frozen,
+`LAYER/stamps` if it is a copy of one that stayed live.
 
 In a tree a whiteout (a character device 0/0) hides what lies below it, and an opaque directory (`user.overlay.opaque` is "y") hides what
 the layers below have in it. A layer that is frozen and sealed is never written again, which is why its files may be linked into others.
@@ -8,10 +9,11 @@ What is read here was written by a box: see `place.py`.
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import FileIO
+from types import MappingProxyType
 from typing import Literal
 
 from daimon.abi.workspace import Entry, Kind
@@ -19,6 +21,9 @@ from daimon.sandbox.workspace import place
 
 OPAQUE = "user.overlay.opaque"
 PIECE = 1 << 20
+Hashes = Mapping[int, str]
+"""By inode, of files that nobody writes any more."""
+UNKNOWN: Hashes = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,8 @@ def is_empty(directory: str) -> bool:
         return next(found, None) is None
 
 
-def scan(top: int, *, is_hashed: bool) -> Iterator[tuple[str, Item]]:
-    """Everything in a tree, each directory before what is in it."""
+def scan(top: int, *, is_hashed: bool, known: Hashes = UNKNOWN) -> Iterator[tuple[str, Item]]:
+    """Everything in a tree, each directory before what is in it. `known`: of files that need not be read."""
     pending = [""]
     while pending:
         where = pending.pop()
@@ -71,7 +76,9 @@ def scan(top: int, *, is_hashed: bool) -> Iterator[tuple[str, Item]]:
             path = f"{where}/{name}" if where else name
             if len(os.fsencode(path)) > place.LONGEST:
                 continue
-            item = item_at(top, path, seen, is_hashed=is_hashed)
+            item = item_at(top, path, seen, is_hashed=is_hashed and seen.st_ino not in known)
+            if item.kind == "file" and seen.st_ino in known:
+                item = replace(item, hash=known[seen.st_ino])
             yield path, item
             if item.kind == "directory":
                 pending.append(path)
@@ -84,8 +91,12 @@ def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
         return []  # it has gone since, in a layer that somebody still holds
 
 
+def is_whiteout(seen: os.stat_result) -> bool:
+    return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0
+
+
 def item_at(top: int, path: str, seen: os.stat_result, *, is_hashed: bool) -> Item:
-    if stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0:
+    if is_whiteout(seen):
         return Item("whiteout")
     kind, mode = place.kind_of(seen), stat.S_IMODE(seen.st_mode)
     match kind:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from daimon.abi.workspace import Kind
 from daimon.sandbox.workspace import layer, place
-from daimon.sandbox.workspace.layer import Item
+from daimon.sandbox.workspace.layer import UNKNOWN, Hashes, Item
 
 FILE = "manifest"
 
@@ -52,11 +52,11 @@ def identity(seen: os.stat_result | None) -> Identity | None:
     return Identity(kind) if kind == "directory" else Identity(kind, seen.st_size, seen.st_mtime_ns, seen.st_ino)
 
 
-def scanned(tree: str, base: int, *, is_hashed: bool = True) -> Manifest:
-    """Of a layer as it is, over a base as it is."""
+def scanned(tree: str, base: int, *, is_hashed: bool = True, known: Hashes = UNKNOWN) -> Manifest:
+    """Of a layer as it is, over a base as it is. `known`: of files that need not be read."""
     made = Manifest()
     with place.opened(tree) as top:
-        for path, item in layer.scan(top, is_hashed=is_hashed):
+        for path, item in layer.scan(top, is_hashed=is_hashed, known=known):
             made.items[path] = item
             made.base[path] = found = identity(place.about(base, path))
             if item.covers and found is not None and found.kind == "directory":

@@ -35,6 +35,13 @@ class Room:
     live: str
     forked_from: str | None = None
     engine: Engine = "overlay"
+    under: str | None = None
+    """The checkpoint that the live layer lies on, where that is not the head: something holds the tree, and the head's topmost layer is
+    a copy of the live one."""
+
+    @property
+    def footing(self) -> str:
+        return self.under or self.head
 
 
 @dataclass(frozen=True, slots=True)

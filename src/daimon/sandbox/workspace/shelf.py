@@ -1,7 +1,8 @@
 """The layers of one family on disk, with their manifests.
 
 A manifest is made once, when it is first needed or when there is time. That of a layer which somebody may still write into is made anew
-each time, and what is different from the last one is remembered, to be said. Its methods block and may be called from several threads.
+each time, and what is different from the last one is remembered, to be said. That of a copy takes hashes from the copy that it was linked
+with. Its methods block and may be called from several threads.
 """
 
 import os
@@ -9,10 +10,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from daimon.sandbox.workspace import layer, manifest
+from daimon.sandbox.workspace import layer, manifest, place, stamps
 from daimon.sandbox.workspace.manifest import Manifest
 from daimon.sandbox.workspace.rows import Layer
 from daimon.sandbox.workspace.stack import Base, Sheet, View
+from daimon.sandbox.workspace.stamps import Stamps
 
 
 class Shelf:
@@ -21,6 +23,9 @@ class Shelf:
         self.base = Base(base)
         self._known: dict[str, Manifest] = {}
         self._late: dict[str, set[str]] = {}
+        self._stamps: dict[str, Stamps] = {}
+        self._linked: dict[str, str] = {}
+        """Copies, and those that they share files with."""
         self._lock = threading.RLock()
 
     def path(self, name: str) -> str:
@@ -43,6 +48,8 @@ class Shelf:
         with self._lock:
             self._known.pop(name, None)
             self._late.pop(name, None)
+            self._stamps.pop(name, None)
+            self._linked.pop(name, None)
         layer.remove(self.path(name))
 
     def is_empty(self, name: str) -> bool:
@@ -59,7 +66,9 @@ class Shelf:
 
     def _anew(self, name: str, old: Manifest | None) -> Manifest:
         with self.base.opened() as top:
-            made = manifest.scanned(self.tree(name), top)
+            made = manifest.scanned(self.tree(name), top, known=self._known_files(name))
+        if (last := self._last(name)) is not None:
+            made.base |= {path: last.base[path] for path in made.base.keys() & last.base.keys()}
         if old is not None:
             made.base = {**made.base, **old.base}
             late = {path for path in made.items.keys() | old.items.keys() if made.items.get(path) != old.items.get(path)}
@@ -69,10 +78,38 @@ class Shelf:
             manifest.write(self.path(name), made)
         return made
 
+    def _last(self, name: str) -> Manifest | None:
+        """What is known of the copy that this one shares files with."""
+        last = self._linked.get(name)
+        return None if last is None else self._known.get(last) or manifest.read(self.path(last))
+
+    def _known_files(self, name: str) -> layer.Hashes:
+        """Hashes by inode."""
+        last, known = self._linked.get(name), self._last(name)
+        if last is None or known is None:
+            return {}
+        with place.opened(self.tree(last)) as top:
+            files = ((item, place.about(top, path)) for path, item in known.items.items() if item.kind == "file")
+            return {seen.st_ino: item.hash for item, seen in files if seen is not None}
+
     def live(self, name: str, *, is_hashed: bool) -> Sheet:
         """Of a layer as it is at the moment."""
         with self.base.opened() as top:
             return Sheet(name, self.tree(name), manifest.scanned(self.tree(name), top, is_hashed=is_hashed), is_sealed=False)
+
+    def stamps(self, name: str) -> Stamps | None:
+        """Of what a layer is a copy of. None: they are not known, or it is none."""
+        with self._lock:
+            if name not in self._stamps and (found := stamps.read(self.path(name))) is not None:
+                self._stamps[name] = found
+            return self._stamps.get(name)
+
+    def keep_stamps(self, name: str, known: Stamps, last: str | None) -> None:
+        """`last`: the copy that it shares files with."""
+        with self._lock:
+            self._stamps[name] = known
+            if last is not None:
+                self._linked[name] = last
 
     def adopt(self, name: str, made: Manifest) -> None:
         """Of a layer that was just built, whose content is known."""
@@ -84,6 +121,9 @@ class Shelf:
         """Brings a frozen layer to the disk for good, and its manifest."""
         self.sheet(row)
         layer.sync(self.path(row.name))
+        if (known := self._stamps.get(row.name)) is not None:
+            stamps.write(self.path(row.name), known)
+            self._linked.pop(row.name, None)
 
     def late(self, names: Sequence[str]) -> list[str]:
         """Paths that were written after the checkpoint of their layer."""

@@ -253,7 +253,7 @@ class Store:
 
     def _shown(self, room: Room) -> Workspace:
         try:
-            is_changed = not self._house.shelf(room.family).is_empty(room.live)
+            is_changed = self._house.is_written(room)
         except OSError:
             is_changed = False
         return Workspace(
