@@ -68,8 +68,8 @@ class Bench:
         try:
             yield ground
         finally:
-            self.store.detach(workspace)
             await ground.close()
+            await self.store.detach(workspace)
 
     def change(self, ground: OverlayGround, number: int) -> None:
         with Rights(ground.user):
