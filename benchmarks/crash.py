@@ -23,6 +23,7 @@ from pathlib import Path
 
 from lab import report
 from lab.fuse import AFTER, BEFORE
+from lab.lives import Lives
 from lab.process import Died
 from lab.subject import Subject
 from lab.verdict import Verdict, judge
@@ -48,7 +49,7 @@ class Crash:
         self.subject = subject
         self.chance = chance
         self.is_quick = is_quick
-        self.kills: Counter[str] = Counter()
+        self.lives = Lives(subject, chance, CONVERSATIONS)
         self.settled: Counter[str] = Counter()
         """How the calls came to their outcomes: those that were in doubt were run again, verified, or asked about."""
 
@@ -69,7 +70,7 @@ class Crash:
                 if await self.subject.up():
                     self.subject.fuse.put_out()
                     await self.subject.kill()
-                self.kills["birth"] += 1
+                self.lives.kills["birth"] += 1
 
     async def appends(self, script: str, stride: int) -> None:
         """One commit later each time, until the script runs to its end."""
@@ -81,9 +82,9 @@ class Crash:
             commits += stride
 
     async def killed_at(self, script: str, when: int, commits: int) -> bool:
-        await self.alive()
+        await self.lives.alive()
         self.subject.fuse.light(when, commits)
-        return await self.dies("append", script)
+        return await self.lives.dies("append", script)
 
     async def recoveries(self) -> None:
         """Killed in the middle, and again while it recovers from that."""
@@ -92,7 +93,7 @@ class Crash:
                 await self.killed_at("idempotent, verifiable, unsafe; pure", AFTER, 4)
                 self.subject.fuse.light(when, commits)
                 if not await self.subject.up():
-                    self.kills["recovery"] += 1
+                    self.lives.kills["recovery"] += 1
                 else:
                     self.subject.fuse.put_out()
                 if self.is_quick:
@@ -103,17 +104,17 @@ class Crash:
         for _ in range(1 if self.is_quick else 3):
             for kind in kinds if self.is_quick else ("pure", *kinds):
                 for when in ("before", "after"):
-                    await self.alive()
+                    await self.lives.alive()
                     await self.subject.world.arm(self.subject.process.pid, kind, when)
-                    await self.dies("effect", "pure" if kind == "reply" else f"pure; {kind}, idempotent")
+                    await self.lives.dies("effect", "pure" if kind == "reply" else f"pure; {kind}, idempotent")
 
     async def load(self) -> None:
         """A burst in several conversations, and death after a random while."""
-        await self.alive()
+        await self.lives.alive()
         sayings = [asyncio.create_task(self._say()) for _ in range(BURST)]
         await asyncio.sleep(self.chance.uniform(0.0, 0.35))
         await self.subject.kill()
-        self.kills["load"] += 1
+        self.lives.kills["load"] += 1
         await asyncio.gather(*sayings, return_exceptions=False)
 
     async def _say(self) -> None:
@@ -122,40 +123,12 @@ class Crash:
                 wishes = [self.chance.choice(WISHES) for _ in range(self.chance.randint(1, 4))]
                 if self.chance.random() < 0.3:
                     wishes.append(f"remind@{time.time() + 1.5:.3f}")
-                await self.subject.say(self.chance.choice(("; ", ", ")).join(wishes), self._place())
+                await self.subject.say(self.chance.choice(("; ", ", ")).join(wishes), self.lives.place())
         except Died:
             pass
 
-    async def alive(self) -> None:
-        """Up, and at rest but for what it asks."""
-        while True:
-            try:
-                if not self.subject.is_alive and not await self.subject.up():
-                    continue
-                await self.subject.rest()
-                while await self.subject.answer_some():
-                    await self.subject.rest()
-                return
-            except Died:
-                await self.subject.bury()
-
-    async def dies(self, cause: str, script: str) -> bool:
-        """Says something, answers what is asked, and waits for death. False if it lives on."""
-        try:
-            await self.subject.say(script, self._place())
-            await self.subject.rest()
-            while await self.subject.answer_some():
-                await self.subject.rest()
-        except Died:
-            await self.subject.bury()
-            self.kills[cause] += 1
-            return True
-        self.subject.fuse.put_out()
-        await self.subject.world.disarm()
-        return False
-
     async def verdict(self) -> Verdict:
-        await self.alive()
+        await self.lives.alive()
         await self.subject.redeliver(accepted=40)
         await self.subject.rest(with_timers=True)
         stories = await self.subject.stories()
@@ -164,10 +137,6 @@ class Crash:
         for intent in (intent for story in stories.values() for intent in story.intents):
             self.settled["asked the owner" if intent.is_asked else intent.outcome.how if intent.outcome else "waits for the owner"] += 1
         return verdict
-
-    def _place(self) -> str:
-        """Conversations are left behind after a while, so that histories stay short."""
-        return f"c{self.subject.kills // 20}.{self.chance.randrange(CONVERSATIONS)}"
 
 
 async def main() -> int:
@@ -183,7 +152,7 @@ async def main() -> int:
         finally:
             await subject.close()
             await world.close()
-    report.table(("killed at", "times"), [*crash.kills.items(), ("all", subject.kills)])
+    report.table(("killed at", "times"), [*crash.lives.kills.items(), ("all", subject.kills)])
     report.table(("calls", "times"), crash.settled.most_common())
     for name, faults in (("lost", verdict.lost), ("repeated", verdict.repeated), ("unreported", verdict.unreported)):
         for fault in faults[:20]:
