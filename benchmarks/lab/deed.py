@@ -13,7 +13,7 @@ A call that was done has left its words once. One that was cut off has left what
 import json
 import zlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -33,7 +33,7 @@ class Deed:
     tool: str
     told: Told
     place: str = ""
-    begun: datetime = datetime.min
+    begun: datetime = datetime.min.replace(tzinfo=UTC)
     ended: datetime | None = None
     how: str = ""
     was: tuple[str, str] | None = None

@@ -8,6 +8,7 @@ the end so is every checkpoint that the journal names, and some of them are gone
 import asyncio
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -76,16 +77,12 @@ class Filing:
             await self._killed_in_its_start()
 
     async def _killed_in_its_start(self) -> None:
-        """`up` finds it dead, and counts that."""
         rising = asyncio.create_task(self.subject.up())
         await asyncio.sleep(self._chance.uniform(0.3, LONGEST_S))
-        if self.subject.is_alive:
-            self.subject.process.kill()
-        if not await rising:
-            self._died("recovery")
-        elif not self.subject.is_alive:
+        self.subject.process.kill()
+        if await rising:
             await self.subject.bury()
-            self._died("recovery")
+        self._died("recovery")
 
     async def _killed_after(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -97,10 +94,8 @@ class Filing:
         self._deaths.append(datetime.now(UTC))
 
     async def _say(self, script: str) -> None:
-        try:
+        with suppress(Died):
             await self.subject.say(script, self.lives.place())
-        except Died:
-            pass
 
     # -- what is there
 
@@ -115,8 +110,8 @@ class Filing:
         tree, faults = await self.desk.tree()
         self.damage.add(judge_tree(self.deeds, tree))
         self.damage.add(Damage(inconsistent=faults))
-        there = await self.desk.checkpoints()
-        self.damage.add(Damage(inconsistent=[f"{mark.ref} is in the journal, and not there" for mark in self.marks if mark.ref not in there]))
+        missing = {mark.ref for mark in self.marks} - await self.desk.checkpoints()
+        self.damage.add(Damage(inconsistent=[f"{ref} is in the journal, and not there" for ref in sorted(missing)]))
         damage, self.older = judge_shells(self.deeds, self.marks, self._deaths)
         self.damage.add(damage)
 

@@ -34,6 +34,10 @@ class Fuse:
     def put_out(self) -> None:
         self._dial.set(OUT)
 
+    @property
+    def is_lit(self) -> bool:
+        return self._dial.get()[0] != OUT
+
     def burn(self) -> int:
         """One commit passes. BEFORE or AFTER when it is the last one."""
         when, left, *_ = self._dial.get()
