@@ -19,6 +19,7 @@ from lab.leavings import Damage, judge_mark, judge_shells, judge_tree
 from lab.lives import Lives
 from lab.process import Died
 from lab.subject import Subject
+from lab.verdict import Verdict, judge
 from lab.world import Remote
 
 CONVERSATIONS, AT_ONCE = 2, 1
@@ -114,6 +115,14 @@ class Filing:
         self.damage.add(Damage(inconsistent=[f"{ref} is in the journal, and not there" for ref in sorted(missing)]))
         damage, self.older = judge_shells(self.deeds, self.marks, self._deaths)
         self.damage.add(damage)
+
+    async def verdict(self) -> Verdict:
+        """On the events, as in every other phase."""
+        await self.lives.alive()
+        ledger = (await self.subject.world.ledger()).of_home(self.subject.home.name)
+        verdict = judge(self.subject.accepted, await self.subject.stories(), ledger)
+        verdict.repeated += self.subject.faults
+        return verdict
 
     async def finish(self, restores: int) -> None:
         """At the end, what takes longer: the tree from inside a box, every checkpoint, and going back to some."""

@@ -15,7 +15,6 @@ import time
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from lab.fuse import AFTER, BEFORE, Fuse
@@ -95,7 +94,7 @@ class Quarry:
 
     async def _dying(self, wish: Wish) -> Any:
         """What he said before he died, if anything."""
-        took_s = median(self._took_s.get(wish.name, [0.1]))
+        took_s = self._chance.choice(self._took_s.get(wish.name, [0.1]))
         by_fuse = wish.name != "write" and self._chance.random() < 0.4
         if by_fuse:
             self._fuse.light(self._chance.choice((BEFORE, AFTER)), self._chance.randint(1, 3))
