@@ -57,7 +57,7 @@ class Quarry:
             if self._chance.random() < DEADLY:
                 await self._killed(wish)
             else:
-                await self._carried_out(wish)
+                await self.carried_out(wish)
 
     async def close(self) -> None:
         if self._child is not None and self._child.returncode is None:
@@ -67,7 +67,7 @@ class Quarry:
 
     # -- one wish
 
-    async def _carried_out(self, wish: Wish) -> None:
+    async def carried_out(self, wish: Wish) -> None:
         begun = time.monotonic()
         try:
             said = await self._asked(wish.words)
