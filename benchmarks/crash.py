@@ -8,6 +8,8 @@ own that counts. It is killed
     recovery  at each commit of the start that recovers from an earlier kill
     effect    by the world, in the middle of an effect or of a reply: before it is counted, and after
     load      at random moments under load
+    files     at commits, in checkpoints and at random moments, while agents change files and have shells open (`lab/filing.py`)
+    layers    whoever moves between layers, over a checkpoint, restore, fork, merge, apply or undo (`lab/quarry.py`)
 
 and is started again each time. Recovery is measured from exec until it is ready and every interrupted turn rests again, so it
 contains the rest of their work.
@@ -22,14 +24,20 @@ from collections import Counter
 from pathlib import Path
 
 from lab import report
+from lab.filing import Filing
 from lab.fuse import AFTER, BEFORE
+from lab.lives import Lives
 from lab.process import Died
+from lab.quarry import Quarry
 from lab.subject import Subject
 from lab.verdict import Verdict, judge
 from lab.world import Remote
 
-FULL_KILLS = 300
-QUICK_KILLS = 32
+from daimon.sandbox.overlay import probe
+from daimon.sandbox.plan import has_bwrap
+
+FULL_KILLS, FULL_FILES, FULL_LAYERS = 300, 60, 120
+QUICK_KILLS, QUICK_FILES, QUICK_LAYERS = 32, 4, 8
 WISHES = ("pure", "idempotent", "verifiable", "unsafe", "gated", "ask", "remember")
 SCRIPTS = (
     "pure; idempotent; verifiable; unsafe",
@@ -48,7 +56,7 @@ class Crash:
         self.subject = subject
         self.chance = chance
         self.is_quick = is_quick
-        self.kills: Counter[str] = Counter()
+        self.lives = Lives(subject, chance, CONVERSATIONS)
         self.settled: Counter[str] = Counter()
         """How the calls came to their outcomes: those that were in doubt were run again, verified, or asked about."""
 
@@ -69,7 +77,7 @@ class Crash:
                 if await self.subject.up():
                     self.subject.fuse.put_out()
                     await self.subject.kill()
-                self.kills["birth"] += 1
+                self.lives.kills["birth"] += 1
 
     async def appends(self, script: str, stride: int) -> None:
         """One commit later each time, until the script runs to its end."""
@@ -81,9 +89,9 @@ class Crash:
             commits += stride
 
     async def killed_at(self, script: str, when: int, commits: int) -> bool:
-        await self.alive()
+        await self.lives.alive()
         self.subject.fuse.light(when, commits)
-        return await self.dies("append", script)
+        return await self.lives.dies("append", script)
 
     async def recoveries(self) -> None:
         """Killed in the middle, and again while it recovers from that."""
@@ -92,7 +100,7 @@ class Crash:
                 await self.killed_at("idempotent, verifiable, unsafe; pure", AFTER, 4)
                 self.subject.fuse.light(when, commits)
                 if not await self.subject.up():
-                    self.kills["recovery"] += 1
+                    self.lives.kills["recovery"] += 1
                 else:
                     self.subject.fuse.put_out()
                 if self.is_quick:
@@ -103,17 +111,17 @@ class Crash:
         for _ in range(1 if self.is_quick else 3):
             for kind in kinds if self.is_quick else ("pure", *kinds):
                 for when in ("before", "after"):
-                    await self.alive()
+                    await self.lives.alive()
                     await self.subject.world.arm(self.subject.process.pid, kind, when)
-                    await self.dies("effect", "pure" if kind == "reply" else f"pure; {kind}, idempotent")
+                    await self.lives.dies("effect", "pure" if kind == "reply" else f"pure; {kind}, idempotent")
 
     async def load(self) -> None:
         """A burst in several conversations, and death after a random while."""
-        await self.alive()
+        await self.lives.alive()
         sayings = [asyncio.create_task(self._say()) for _ in range(BURST)]
         await asyncio.sleep(self.chance.uniform(0.0, 0.35))
         await self.subject.kill()
-        self.kills["load"] += 1
+        self.lives.kills["load"] += 1
         await asyncio.gather(*sayings, return_exceptions=False)
 
     async def _say(self) -> None:
@@ -122,40 +130,12 @@ class Crash:
                 wishes = [self.chance.choice(WISHES) for _ in range(self.chance.randint(1, 4))]
                 if self.chance.random() < 0.3:
                     wishes.append(f"remind@{time.time() + 1.5:.3f}")
-                await self.subject.say(self.chance.choice(("; ", ", ")).join(wishes), self._place())
+                await self.subject.say(self.chance.choice(("; ", ", ")).join(wishes), self.lives.place())
         except Died:
             pass
 
-    async def alive(self) -> None:
-        """Up, and at rest but for what it asks."""
-        while True:
-            try:
-                if not self.subject.is_alive and not await self.subject.up():
-                    continue
-                await self.subject.rest()
-                while await self.subject.answer_some():
-                    await self.subject.rest()
-                return
-            except Died:
-                await self.subject.bury()
-
-    async def dies(self, cause: str, script: str) -> bool:
-        """Says something, answers what is asked, and waits for death. False if it lives on."""
-        try:
-            await self.subject.say(script, self._place())
-            await self.subject.rest()
-            while await self.subject.answer_some():
-                await self.subject.rest()
-        except Died:
-            await self.subject.bury()
-            self.kills[cause] += 1
-            return True
-        self.subject.fuse.put_out()
-        await self.subject.world.disarm()
-        return False
-
     async def verdict(self) -> Verdict:
-        await self.alive()
+        await self.lives.alive()
         await self.subject.redeliver(accepted=40)
         await self.subject.rest(with_timers=True)
         stories = await self.subject.stories()
@@ -165,9 +145,63 @@ class Crash:
             self.settled["asked the owner" if intent.is_asked else intent.outcome.how if intent.outcome else "waits for the owner"] += 1
         return verdict
 
-    def _place(self) -> str:
-        """Conversations are left behind after a while, so that histories stay short."""
-        return f"c{self.subject.kills // 20}.{self.chance.randrange(CONVERSATIONS)}"
+
+class Trees:
+    """The phases `files` and `layers`."""
+
+    def __init__(self, place: Path, world: Remote, chance: random.Random, is_quick: bool) -> None:
+        self.filing = Filing(place, world, chance)
+        self.quarry = Quarry(place, chance)
+        self.is_quick = is_quick
+        self.refused = ""
+        """Why nothing could be tried."""
+        self._place = place
+
+    async def run(self) -> Verdict:
+        """What became of the events that were accepted meanwhile."""
+        if not has_bwrap():
+            self.refused = "bwrap is not installed: no box can be made"
+        else:
+            self.refused = await probe(self._place)
+        if self.refused:
+            return Verdict()
+        await self.quarry.run(QUICK_LAYERS if self.is_quick else FULL_LAYERS)
+        await self.filing.run(QUICK_FILES if self.is_quick else FULL_FILES)
+        verdict = await self.filing.verdict()
+        await self.filing.finish(2 if self.is_quick else 8)
+        return verdict
+
+    async def close(self) -> None:
+        await self.quarry.close()
+        await self.filing.subject.close()
+
+    def tell(self) -> dict[str, int]:
+        damage = self.filing.damage
+        if self.refused:
+            print(f"files, layers: NOT TRIED: {self.refused}\n")
+        kills = Counter({f"files: {cause}": times for cause, times in self.filing.lives.kills.items()})
+        kills.update({f"layers: {cause}": times for cause, times in self.quarry.kills.items()})
+        report.table(("killed at", "times"), kills.most_common())
+        told = Counter(f"{deed.tool}, {deed.how or 'waits'}, {deed.told}" for deed in self.filing.deeds)
+        told["a shell came back without what its last command told it"] = self.filing.older
+        report.table(("file calls", "times"), told.most_common())
+        show(lost=damage.lost, repeated=damage.repeated, inconsistent=[*damage.inconsistent, *self.quarry.faults])
+        return {
+            "file_kills": self.filing.subject.kills + self.quarry.kills.total(),
+            "file_lost": len(damage.lost),
+            "file_repeated": len(damage.repeated),
+            "tree_inconsistent": len(damage.inconsistent) + len(self.quarry.faults),
+        }
+
+    @property
+    def is_kept(self) -> bool:
+        return self.filing.damage.is_none and not self.quarry.faults
+
+
+def show(**faults: list[str]) -> None:
+    for name, each in faults.items():
+        for fault in each[:20]:
+            print(f"{name}: {fault}")
 
 
 async def main() -> int:
@@ -177,17 +211,19 @@ async def main() -> int:
     with tempfile.TemporaryDirectory(prefix="daimon-crash-") as place:
         subject = Subject(Path(place) / "a", world, chance)
         crash = Crash(subject, chance, asked.quick)
+        trees = Trees(Path(place), world, chance, asked.quick)
         try:
             await crash.run(QUICK_KILLS if asked.quick else FULL_KILLS)
             verdict = await crash.verdict()
+            await subject.close()
+            verdict.add(await trees.run())
         finally:
+            await trees.close()
             await subject.close()
             await world.close()
-    report.table(("killed at", "times"), [*crash.kills.items(), ("all", subject.kills)])
+    report.table(("killed at", "times"), [*crash.lives.kills.items(), ("all", subject.kills)])
     report.table(("calls", "times"), crash.settled.most_common())
-    for name, faults in (("lost", verdict.lost), ("repeated", verdict.repeated), ("unreported", verdict.unreported)):
-        for fault in faults[:20]:
-            print(f"{name}: {fault}")
+    show(lost=verdict.lost, repeated=verdict.repeated, unreported=verdict.unreported)
     fields = {
         "kills": subject.kills,
         "events": len(subject.accepted),
@@ -196,8 +232,9 @@ async def main() -> int:
         "unknown_unreported": len(verdict.unreported),
         "recovery_p50_s": round(report.median(subject.recoveries_s), 3),
         "recovery_p99_s": round(report.percentile(subject.recoveries_s, 0.99), 3),
+        **trees.tell(),
     }
-    return report.finish(asked, fields, verdict.is_kept)
+    return report.finish(asked, fields, verdict.is_kept and trees.is_kept)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ told by the environment:
 
     LAB_WORLD   the port of the world
     LAB_FUSE    the dial of the fuse on the journal
+    LAB_INDEX   the dial of the fuse on the index of the layers
     LAB_DISK    the dial of the disk under all databases
     LAB_CLOCK   the dial of the wall clock
 """
@@ -32,7 +33,8 @@ IMPATIENT_S = 0.3
 
 
 def extend(kit: Kit) -> None:
-    for variable, fault in (("LAB_FUSE", fuse.attach), ("LAB_DISK", disk.mount), ("LAB_CLOCK", clock.shift)):
+    faults = (("LAB_FUSE", fuse.attach), ("LAB_INDEX", fuse.attach_to_layers), ("LAB_DISK", disk.mount), ("LAB_CLOCK", clock.shift))
+    for variable, fault in faults:
         if path := os.environ.get(variable):
             fault(Path(path))
     port = int(os.environ["LAB_WORLD"])

@@ -1,4 +1,5 @@
-"""Death at a chosen commit: a hook on every new database connection counts commits of the journal and kills the process at the n-th.
+"""Death at a chosen commit: a hook on every new database connection counts commits of the journal, or of the index of the layers, and kills
+the process at the n-th.
 
 `before` dies in SQLite's commit hook, when nothing of the transaction has reached the file; `after` dies when the COMMIT statement
 has ended and nobody has been told yet. The product knows nothing of this: `apsw.connection_hooks` runs for each connection that
@@ -16,7 +17,7 @@ import apsw
 
 from lab.dial import Dial
 
-JOURNAL = "journal.db"
+JOURNAL, INDEX = "journal.db", "index.db"
 OUT, BEFORE, AFTER = 0, 1, 2
 """Places of the dial: when, and how many commits from now."""
 
@@ -33,6 +34,10 @@ class Fuse:
     def put_out(self) -> None:
         self._dial.set(OUT)
 
+    @property
+    def is_lit(self) -> bool:
+        return self._dial.get()[0] != OUT
+
     def burn(self) -> int:
         """One commit passes. BEFORE or AFTER when it is the last one."""
         when, left, *_ = self._dial.get()
@@ -41,10 +46,14 @@ class Fuse:
         return when if left <= 1 else OUT
 
 
-def attach(path: Path) -> None:
-    """From now on every connection of this process to a journal burns the fuse."""
+def attach(path: Path, database: str = JOURNAL) -> None:
+    """From now on every connection of this process to such a database burns the fuse."""
     fuse = Fuse(path)
-    apsw.connection_hooks.append(lambda connection: _watch(connection, fuse) if Path(connection.filename).name == JOURNAL else None)
+    apsw.connection_hooks.append(lambda connection: _watch(connection, fuse) if Path(connection.filename).name == database else None)
+
+
+def attach_to_layers(path: Path) -> None:
+    attach(path, INDEX)
 
 
 def _watch(connection: apsw.Connection, fuse: Fuse) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from daimon.abi.message import Part, Role, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request, Unmetered
+from lab import deed
 from lab.script import EFFECTS, Script
 
 
@@ -34,6 +35,8 @@ def _call(script: Script, n: int, i: int) -> ToolCall:
     call = f"{script.mark}.{n}.{i}"
     if wish in EFFECTS:
         return ToolCall(call, f"{wish}_effect", {"what": call})
+    if wish in deed.TOOLS:
+        return ToolCall(call, deed.TOOLS[wish], deed.arguments(wish, call))
     if wish == "remind":
         due = datetime.fromtimestamp(float(at), UTC).isoformat()
         return ToolCall(call, "remind", {"at": due, "about": f"{script.mark}-timer |"})

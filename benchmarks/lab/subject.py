@@ -170,12 +170,15 @@ class Subject:
         """What it knows of each accepted event; one that it does not know is missing."""
         open_ = [_ref(q["to"]) for q in await self._get("/v1/questions")]
         self.faults += [f"{ref}: answered, and still asked" for ref in self._answered & set(open_)]
+        return {mark: _story(trace, open_) for mark, trace in (await self.traces()).items()}
+
+    async def traces(self) -> dict[str, dict[str, Any]]:
+        """The turns of accepted events with all their steps, by mark."""
         found = {}
         for mark, event in self._events.items():
             answer = await self.process.call("GET", f"/v1/events/{event}")
             if answer.status == 200 and answer.data["turn"] is not None:
-                trace = await self._get(f"/v1/turns/{answer.data['turn']['id']}")
-                found[mark] = _story(trace, open_)
+                found[mark] = await self._get(f"/v1/turns/{answer.data['turn']['id']}")
         return found
 
     def _dial(self, name: str) -> Path:

@@ -58,6 +58,11 @@ class Verdict:
     def is_kept(self) -> bool:
         return not (self.lost or self.repeated or self.unreported)
 
+    def add(self, other: "Verdict") -> None:
+        self.lost += other.lost
+        self.repeated += other.repeated
+        self.unreported += other.unreported
+
 
 def judge(accepted: dict[str, Script], stories: dict[str, Story], ledger: Ledger) -> Verdict:
     """`accepted` is what the driver has a 202 for, by mark; `stories` is what could be read back."""

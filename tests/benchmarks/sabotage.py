@@ -5,22 +5,32 @@ deaf         a channel says that it has delivered, and has not
 unteachable  a router takes no notice of a provider that fails
 restless     a prompt tells the time in its first words
 generous     a reservation is a tenth of what a call may cost
+swallow      an edit of a file is told, and not made
+twice        an edit of a file is made twice
+astray       the checkpoint before a call is another one than the journal says
+numb         a shell is told nothing of what is exported in it
 """
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from daimon.abi.context import Prompt
+from daimon.abi.files import Replacement, Written
 from daimon.abi.message import Text
 from daimon.abi.money import Amount, exact
 from daimon.abi.ports import Outgoing
-from daimon.abi.tool import Effect
+from daimon.abi.terminal import Line
+from daimon.abi.tool import Call, Effect
 from daimon.context.assemble import Pager
 from daimon.extension import Kit
 from daimon.kernel import thinking
 from daimon.models.router import ListRouter
+from daimon.sandbox.files.driver import Driver
+from daimon.sandbox.terminal.terminals import ShellTerminals
+from daimon.sites import Sites
 
 
 def extend(kit: Kit) -> None:
@@ -37,6 +47,40 @@ def extend(kit: Kit) -> None:
             Pager.assemble = _restless(Pager.assemble)  # type: ignore[method-assign]
         case "generous":
             thinking.worst = _generous(thinking.worst)
+        case of_files:
+            _break_files(of_files)
+
+
+def _break_files(sabotage: str) -> None:
+    match sabotage:
+        case "swallow":
+            Driver.edit = _with_another(Driver.edit, lambda each: Replacement(each.new, each.old))  # type: ignore[method-assign]
+        case "twice":
+            Driver.edit = _with_another(Driver.edit, lambda each: each)  # type: ignore[method-assign]
+        case "astray":
+            Sites.before = _astray  # type: ignore[method-assign]
+        case "numb":
+            ShellTerminals.run = _numb(ShellTerminals.run)  # type: ignore[method-assign]
+
+
+def _with_another(edit: Any, changed: Callable[[Replacement], Replacement]) -> Any:
+    async def edited(self: Driver, path: str, replacements: Sequence[Replacement]) -> Written:
+        done: Written = await edit(self, path, replacements)
+        await edit(self, path, [changed(each) for each in replacements])
+        return done
+
+    return edited
+
+
+async def _astray(self: Sites, call: Call) -> str:
+    return "c999"
+
+
+def _numb(run: Any) -> Any:
+    async def ran(self: ShellTerminals, line: Line, *more: Any) -> Any:
+        return await run(self, replace(line, command=line.command.replace("export ", ": ")), *more)
+
+    return ran
 
 
 class Deaf:

@@ -123,6 +123,8 @@ async def test_an_edit_of_what_somebody_else_changed_works_and_says_so(driver: D
         ("a c", "a", "c", "unclear"),
         ("line\nmore", "line", "line\nmore", "unclear"),
         ("line\n", "line", "line\nmore", "not done"),
+        ("mine\ntheirs\nend", "end", "mine\nend", "unclear"),
+        ("theirs\nend", "end", "mine\nend", "not done"),
     ],
 )
 def test_whether_an_edit_was_made_is_told_from_the_text(text: str, old: str, new: str, expected: str) -> None:

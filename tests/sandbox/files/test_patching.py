@@ -121,6 +121,12 @@ def test_whether_a_patch_was_applied_is_told_from_the_text(text: str | None, exp
     assert trace(change, text) == expected
 
 
+def test_a_patch_next_to_whose_lines_somebody_else_worked_since_is_unclear() -> None:
+    [change] = parsed("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n+mine\n end\n")
+    assert trace(change, "theirs\nend\n") == "not done"
+    assert trace(change, "mine\ntheirs\nend\n") == "unclear"
+
+
 async def test_a_patch_of_two_files_that_was_applied_to_one_is_unclear(driver: Driver, tree: Path) -> None:
     (tree / "x").write_text(TEN)
     (tree / "y").write_text(TEN)

@@ -210,6 +210,19 @@ async def test_a_store_is_the_same_after_it_was_closed_and_strays_are_gone(hand:
     await again.close()
 
 
+@pytest.mark.parametrize("left", [".1.gone", ".1.gone/x", ".2.gone/x/y"])
+async def test_a_stray_whose_removal_was_interrupted_is_removed_at_the_next_start(
+    hand: Hand, store: Store, tmp_path: Path, left: str
+) -> None:
+    stray = hand.place / "l999"
+    await store.close()
+    for path in (left, "tree/a/b", "tree/c/d", "tree/e/f", "work/work/g"):
+        (stray / path).mkdir(parents=True)
+    again = await Store.open(tmp_path / "workspaces", ManualClock())
+    assert not stray.exists()
+    await again.close()
+
+
 async def test_an_edit_of_the_owner_underneath_is_noticed(store: Store, hand: Hand, base: Path) -> None:
     hand.write("readme", "mine\n")
     hand.delete("src")

@@ -3,7 +3,7 @@
 A text whose lines end in CR LF is edited with line feeds alone, as models write them, and keeps its line ends.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from daimon.abi.errors import ToolFailed
 from daimon.abi.files import Replacement, Trace
@@ -48,9 +48,16 @@ def trace(text: str, replacements: Sequence[Replacement]) -> Trace:
     """Whether these replacements were made in what is now this text: they can be made, they can be taken back, or both, or neither."""
     forward = _is_possible(text, replacements)
     backward = _is_possible(text, [Replacement(each.new, each.old, each.all) for each in reversed(replacements)])
-    if forward == backward:
+    if forward == backward or (forward and has_come(text, [(each.old.splitlines(), each.new.splitlines()) for each in replacements])):
         return "unclear"
     return "not done" if forward else "done"
+
+
+def has_come(text: str, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> bool:
+    """Whether all lines are there that these would bring, old and new. They may have been brought, and somebody else have worked next to
+    them since, so that it cannot be taken back any more: to do it again would bring them twice."""
+    brought = [line.strip() for old, new in pairs for line in new if line.strip() and line not in old]
+    return bool(brought) and all(line in text for line in brought)
 
 
 def _is_possible(text: str, replacements: Sequence[Replacement]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from daimon.abi.errors import ToolFailed
 from daimon.abi.files import Trace
+from daimon.sandbox.files.editing import has_come
 from daimon.sandbox.files.failures import named
 
 NOTHING = "/dev/null"
@@ -163,7 +164,9 @@ def trace(change: Change, text: str | None) -> Trace:
         return "not done"
     forward = change.source != NOTHING and _fits(change, text)
     backward = _fits(change.turned(), text) if change.source != NOTHING else applied(change, "") == text
-    return "unclear" if forward == backward else "not done" if forward else "done"
+    if forward == backward or (forward and has_come(text, [(each.old, each.new) for each in change.hunks])):
+        return "unclear"
+    return "not done" if forward else "done"
 
 
 def _fits(change: Change, text: str) -> bool:

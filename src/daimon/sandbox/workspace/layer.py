@@ -8,6 +8,7 @@ What is read here was written by a box: see `place.py`.
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -24,6 +25,7 @@ PIECE = 1 << 20
 Hashes = Mapping[int, str]
 """By inode, of files that nobody writes any more."""
 UNKNOWN: Hashes = MappingProxyType({})
+_MOVED = re.compile(r"\.([0-9]+)\.gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,8 @@ def remove(directory: str) -> None:
         return
     with place.opened(directory) as top:
         _unlock(top)
-        number = 0
         pending = [name for name, seen in place.listed(top, "") if not _removed(top, name, seen)]
+        number = max((int(found[1]) for name in pending if (found := _MOVED.fullmatch(name))), default=0)  # of one that was interrupted
         while pending:
             name = pending.pop()
             with place.directory(top, name) as inner:
