@@ -144,10 +144,8 @@ class Sites:
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
         made = cls(await Store.open(root, clock), own, uid, clock, idle_s)
         if await asyncio.to_thread(is_on_overlay, root):
-            made._why_slow = (
-                f"workspaces are kept by copies, which is slower ({COPIES}): {root} lies on overlayfs, as all in a container does"
-            )
-            made._why_slow += " that is no volume; put Daimon's home on a volume"
+            why = f"{root} lies on overlayfs, as all in a container does that is no volume; put Daimon's home on a volume"
+            made._why_slow = f"workspaces are kept by copies, which is slower ({COPIES}): {why}"
         return made
 
     async def close(self) -> None:
