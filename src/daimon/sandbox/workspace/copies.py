@@ -129,11 +129,7 @@ class CopiesGround:
         """All of it, from whatever is there. Nothing runs on it yet."""
         with self._view(self._stack) as after, self._opened() as tree:
             self._own(tree)
-            now = footprint.stamps(tree.top)
-            paths = {*now, *after.below("")}
-            if by_looks:
-                with tree.beside(after):
-                    paths = {path for path in paths if not tree.is_surely_same(after, path, now.get(path))}
+            paths = tree.unlike(after) if by_looks else {*footprint.stamps(tree.top), *after.below("")}
             if tree.rewrite(after, paths):
                 _sync(tree.top)
             self._seen, self._news = footprint.stamps(tree.top), set()

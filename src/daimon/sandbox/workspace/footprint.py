@@ -19,6 +19,7 @@ from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace import place
 
 FILE = ".footprint"
+_LONGEST_NAME = 255
 YOUNG_NS = 50_000_000
 MOST_LINES = 10_000
 """Of what was added, before it is written as a whole again, unless the tree is larger."""
@@ -41,10 +42,11 @@ class Last:
 
 
 def stamp(seen: os.stat_result) -> Stamp:
-    kind, mode = place.kind_of(seen), stat.S_IMODE(seen.st_mode)
-    if kind == "directory":
-        return (kind, mode, 0, 0, 0, 0)
-    return (kind, mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+    mode = seen.st_mode
+    if stat.S_ISDIR(mode):
+        return ("directory", mode & 0o7777, 0, 0, 0, 0)
+    kind = "file" if stat.S_ISREG(mode) else place.kind_of(seen)
+    return (kind, mode & 0o7777, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
 
 
 def stamps(top: int) -> Seen:
@@ -57,13 +59,14 @@ def stamps(top: int) -> Seen:
             inside = place.listed(top, where)
         except (FileNotFoundError, NotADirectoryError):
             continue  # gone meanwhile
+        prefix = f"{where}/" if where else ""
+        is_short = 4 * (len(prefix) + _LONGEST_NAME) < place.LONGEST
         for name, seen in inside:
-            path = f"{where}/{name}" if where else name
-            if len(path) * 4 > place.LONGEST and len(os.fsencode(path)) > place.LONGEST:
-                continue
-            found[path] = stamp(seen)
-            if stat.S_ISDIR(seen.st_mode):
-                pending.append(path)
+            path = prefix + name
+            if is_short or len(os.fsencode(path)) <= place.LONGEST:
+                found[path] = about = stamp(seen)
+                if about[0] == "directory":
+                    pending.append(path)
     return found
 
 

@@ -6,17 +6,16 @@ Whether a file differs is told by its content; where nothing can have gone wrong
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from daimon.abi.workspace import Entry
-from daimon.sandbox.workspace import layer, place
+from daimon.sandbox.workspace import footprint, layer, place
 from daimon.sandbox.workspace.build import Builder, Piece
-from daimon.sandbox.workspace.footprint import Stamp
-from daimon.sandbox.workspace.merge import mode_in, piece_of
-from daimon.sandbox.workspace.stack import View
+from daimon.sandbox.workspace.footprint import Seen, Stamp
+from daimon.sandbox.workspace.merge import mode_in
+from daimon.sandbox.workspace.stack import Sheet, View
 
 ASIDE = ".gone"
 """Beside the tree: a directory that is on its way out."""
@@ -29,7 +28,6 @@ class Tree:
     path: str
     top: int
     owner: tuple[int, int] | None
-    _layers: dict[str, int] = field(default_factory=dict)
 
     def is_same(self, view: View, path: str) -> bool:
         """A file that cannot be read is like no other."""
@@ -43,32 +41,18 @@ class Tree:
         found = layer.hash_of(self.top, path)
         return bool(found) and found == view.hashed(path, other).hash
 
-    def is_surely_same(self, view: View, path: str, seen: Stamp | None) -> bool:
-        """By its looks. False: it must be compared."""
-        other = view.source(path)
-        if seen is None or other is None or other.entry.kind != seen[0]:
-            return seen is None and other is None
-        if seen[0] == "link":
-            return other.entry == self.entry(path)
-        if other.entry.mode != seen[1]:
-            return False
-        if seen[0] != "file":
-            return True
-        top = view.top if other.sheet is None else self._layers[other.sheet.name]
-        about = place.about(top, path)
-        return about is not None and (about.st_size, about.st_mtime_ns) == seen[2:4]
+    def unlike(self, view: View) -> set[str]:
+        """What looks different, and must be compared."""
+        now, shown = footprint.stamps(self.top), looks(view)
+        return {path for path in now.keys() | shown.keys() if not self._is_like(view, path, now.get(path), shown.get(path))}
 
-    @contextmanager
-    def beside(self, view: View) -> Iterator[None]:
-        """While what is in layers is looked at."""
-        try:
-            for sheet in view.sheets:
-                self._layers[sheet.name] = os.open(sheet.tree, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            yield
-        finally:
-            for descriptor in self._layers.values():
-                os.close(descriptor)
-            self._layers.clear()
+    def _is_like(self, view: View, path: str, now: Stamp | None, shown: Stamp | None) -> bool:
+        if now is None or shown is None or now[0] != shown[0]:
+            return False
+        if now[0] == "link":
+            found = view.source(path)
+            return found is not None and found.entry == self.entry(path)
+        return now[1] == shown[1] and (now[0] != "file" or now[2:4] == shown[2:4])
 
     def entry(self, path: str) -> Entry | None:
         """Without the hash of a file."""
@@ -89,8 +73,8 @@ class Tree:
             self._clear(view, path)
         builder = Builder(self.path, mode_in(view), self.owner)
         for path in sorted(different):
-            if (piece := piece_of(view, path)) is not None:
-                builder.put(self.top, path, Piece(piece.entry, piece.tree, piece.path))
+            if (found := view.source(path)) is not None:
+                builder.put(self.top, path, Piece(found.entry, found.sheet.tree if found.sheet else view.base.path, path))
         if os.fstat(self.top).st_mode & 0o7777 != (mode := view.top_mode()):
             os.chmod(f"/proc/self/fd/{self.top}", mode)
         return different
@@ -116,3 +100,34 @@ class Tree:
         layer.remove(aside)
         os.rename(name, aside, src_dir_fd=inner)
         layer.remove(aside)
+
+
+def looks(view: View) -> Seen:
+    """All that a view shows, as it looks where it lies."""
+    found = footprint.stamps(view.top)
+    for sheet in reversed(view.sheets):
+        found = _over(sheet, found)
+    return found
+
+
+def _over(sheet: Sheet, below: Seen) -> Seen:
+    items = sheet.manifest.items
+    hidden = {path for path, item in items.items() if item.covers and path in below and below[path][0] == "directory"}
+    found = {path: about for path, about in below.items() if not _is_in(path, hidden)} if hidden else below
+    with place.opened(sheet.tree) as top:
+        for path, item in items.items():
+            seen = None if item.kind == "whiteout" else place.about(top, path)
+            if seen is None:
+                found.pop(path, None)
+            else:
+                found[path] = footprint.stamp(seen)
+    return found
+
+
+def _is_in(path: str, directories: set[str]) -> bool:
+    at = path.find("/")
+    while at >= 0:
+        if path[:at] in directories:
+            return True
+        at = path.find("/", at + 1)
+    return False
