@@ -186,7 +186,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             count, depth = await journal.count(), await dispatcher.stats()
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
-            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings)
+            told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings, *sites.warnings)
             return Status(*here, count, depth, journal.commits, told, balances)
 
         async def reload() -> Reloaded:
@@ -218,7 +218,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-            yield Daimon(url, (*warnings, *sandboxes.warnings, *laws.warnings, *user.warnings()), journal.stopped)
+            yield Daimon(url, (*warnings, *sandboxes.warnings, *sites.warnings, *laws.warnings, *user.warnings()), journal.stopped)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)

@@ -9,24 +9,25 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from pydantic import JsonValue
 
 from daimon.abi.codec import adapter
-from daimon.abi.errors import BadInput, DaimonError, NotFound, ToolFailed
+from daimon.abi.errors import BadInput, DaimonError, Misconfigured, NotFound, ToolFailed
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Stack
-from daimon.sandbox.overlay import OverlayGround, open_overlay
+from daimon.sandbox.overlay import OverlayGround, is_on_overlay, open_overlay, probe
 from daimon.sandbox.pins import pins_of
-from daimon.sandbox.plan import name_of
+from daimon.sandbox.plan import Wanted, name_of
 from daimon.sandbox.pool import Pool
 from daimon.sandbox.terminal.state import State
+from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.store import Store
 
 MOST_OPEN = 64
@@ -34,6 +35,7 @@ _STATES = adapter(dict[str, dict[str, State]])
 """Of shells, by the key of their box and by their names."""
 FAILED = "no_checkpoint"
 FIRST_THINNED_S, THINNED_EVERY_S = 600.0, 86_400.0
+COPIES = "docs/workspaces.md"
 _LOG = logging.getLogger(__name__)
 
 
@@ -64,7 +66,7 @@ class Site:
 
     workspace: WorkspaceId
     base: Path
-    ground: OverlayGround
+    ground: OverlayGround | CopiesGround
     store: Store
     shells: dict[str, Shells] = field(default_factory=dict)
     """By the key of their box."""
@@ -97,6 +99,12 @@ class Site:
     def is_needed(self) -> bool:
         return False
 
+    def under(self, wanted: Wanted) -> Wanted:
+        """A box that stands on it."""
+        if isinstance(self.ground, OverlayGround):
+            return replace(wanted, ground=self.ground)
+        return replace(wanted, workspace=Path(self.ground.tree), is_copy=True)
+
     async def rotate(self, stack: Stack) -> bool:
         async with self._without_shells():
             return await self.ground.rotate(stack)
@@ -117,8 +125,7 @@ class Site:
                 await each.enter()
 
     async def close(self) -> None:
-        await self.ground.close()
-        await self.store.detach(self.workspace)
+        await self.store.closed(self.workspace, self.ground)
 
 
 class Sites:
@@ -132,10 +139,24 @@ class Sites:
         """What shells knew, by workspace and key of their box."""
         self.marks: dict[str, Mark] = {}
         """By directory, since the start."""
+        self._slow: dict[WorkspaceId, str] = {}
+        """Those that are open by copies, or were, and why."""
+        self._why_slow = ""
+        """Why all will be."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if not self._slow:
+            return (self._why_slow,) if self._why_slow else ()
+        return tuple(f"workspace {id} is kept by copies, which is slower ({COPIES}): {why}" for id, why in self._slow.items())
 
     @classmethod
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
-        return cls(await Store.open(root, clock), own, uid, clock, idle_s)
+        made = cls(await Store.open(root, clock), own, uid, clock, idle_s)
+        if await asyncio.to_thread(is_on_overlay, root):
+            why = f"{root} lies on overlayfs, as all in a container does that is no volume; put Daimon's home on a volume"
+            made._why_slow = f"workspaces are kept by copies, which is slower ({COPIES}): {why}"
+        return made
 
     async def close(self) -> None:
         await self._pool.close()
@@ -246,12 +267,37 @@ class Sites:
         workspace = WorkspaceId(key)
         found = await self._found(workspace)
         base, layers = Path(found.base), Path(self._store.store_of(workspace))
-        pins = await asyncio.to_thread(pins_of, found.base)
+        why = await probe(layers, base) if found.engine == "copies" else ""
+        site = None if why else await self._overlaid(workspace, base, layers)
+        if site is None:
+            site = await self._copied(workspace, base, why or await probe(layers, base))
+        else:
+            self._slow.pop(workspace, None)
+        self._sites[workspace] = site
+        return site
+
+    async def _overlaid(self, workspace: WorkspaceId, base: Path, layers: Path) -> Site | None:
+        """None: it is refused, and so is the simplest tree over this directory, now and until something about this machine changes."""
+        await self._store.layered(workspace)
+        pins = await asyncio.to_thread(pins_of, str(base))
 
         async def made(stack: Stack) -> Site:
             return Site(workspace, base, await open_overlay(base, layers, name_of(base), stack, uid=self._uid, pins=pins), self._store)
 
-        site = self._sites[workspace] = await self._store.opened(workspace, made)
+        try:
+            return await self._store.opened(workspace, made)
+        except Misconfigured:
+            if not await probe(layers, base):
+                raise
+            return None
+
+    async def _copied(self, workspace: WorkspaceId, base: Path, why: str) -> Site:
+        ground = await self._store.copied(workspace, name_of(base), self._uid)
+        if workspace not in self._slow:
+            _LOG.warning("workspace %s is kept by copies, which is slower: %s", workspace, why)
+        self._slow[workspace] = why
+        site = Site(workspace, base, ground, self._store)
+        self._store.attach(workspace, site, ground.gather)
         return site
 
     async def _thin(self) -> None:

@@ -327,9 +327,9 @@ class Workshop:
         environment = {variable: stand_ins[name] for variable, name in role.secrets.items()}
         way_out = self._way_out() if role.places else None
         authorities = _authorities(way_out.authority_pem) if way_out is not None and _looks_into_tls(role) else ""
-        ground = None if standing is None else standing.site.ground
-        box = await start(Wanted(role, workspace, environment, authorities, self.sandboxes.uid, ground))
-        mark = self.marks.setdefault(box.workspace, Mark())
+        wanted = Wanted(role, workspace, environment, authorities, self.sandboxes.uid)
+        box = await start(wanted if standing is None else standing.site.under(wanted))
+        mark = self.marks.setdefault(box.workspace if standing is None else str(standing.site.base), Mark())
         is_online = box.listener is not None and way_out is not None
         made = WiredBox(
             role=role,

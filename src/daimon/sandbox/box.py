@@ -185,8 +185,8 @@ class RunningBox:
 
     @property
     def _has_sweep(self) -> bool:
-        """What is written on a ground is not in the owner's directory; whoever applies it there looks then."""
-        return self._spec.tree.is_writable and not self._spec.tree.ground
+        """What is written on a ground or into a copy is not in the owner's directory; whoever applies it there looks then."""
+        return self._spec.tree.is_writable and not self._spec.tree.ground and not self._spec.tree.is_copy
 
     # -- the start -----------------------------------------------------------------------------------------------------
 

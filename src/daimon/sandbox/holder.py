@@ -74,10 +74,15 @@ class _Made:
         self.bwrap, self.inner, self.gate, self.group, self.why_none = bwrap, inner, gate, group, why_none
 
 
+def _is_own(spec: Spec) -> bool:
+    """Is all in the tree the box user's, or mapped to him by whoever made it?"""
+    return bool(spec.tree.ground) or (spec.tree.is_copy and spec.tree.owner == (spec.uid, spec.uid))
+
+
 def _make(spec: Spec, program: int, inside: tuple[int, int], ending: contextlib.ExitStack) -> _Made:
     is_root = os.getuid() == 0
     ids = (spec.uid, spec.uid) if is_root else (os.getuid(), os.getgid())
-    users = namespaces.mapping(spec.tree.owner, spec.uid) if is_root and not spec.tree.ground else None
+    users = namespaces.mapping(spec.tree.owner, spec.uid) if is_root and not _is_own(spec) else None
     stage.Stage(spec, users, ids).build()
     group, why_none = _group(spec, ending)
     info_read, info_write = os.pipe()

@@ -175,12 +175,12 @@ async def open_overlay(base: Path, store: Path, name: str, stack: Stack, *, uid:
     return ground
 
 
-async def probe(store: Path) -> str:
-    """Why no tree can be made of layers in this directory; empty: it can."""
+async def probe(store: Path, base: Path | None = None) -> str:
+    """Why no tree can be made of layers in this directory, over that one or any; empty: it can."""
     place = await asyncio.to_thread(_trial, store)
     try:
         await asyncio.to_thread(os.setxattr, place / "live" / "tree", "user.daimon", b"1")
-        ground = await open_overlay(place / "base", place, "probe", Stack("live"), uid=PROBE_UID, pins=())
+        ground = await open_overlay(base or place / "base", place, "probe", Stack("live"), uid=PROBE_UID, pins=())
         await ground.close()
     except OSError as error:
         return f"files in {store} carry no attributes: {error.strerror}"
@@ -204,10 +204,26 @@ def _clear(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
+def is_on_overlay(path: Path) -> bool:
+    """Does this directory lie on one already? Told at a glance, without any mount."""
+    rows = [row.split(b" - ") for row in Path("/proc/self/mountinfo").read_bytes().splitlines()]
+    mounts = [(_unescaped(row[0].split()[4]), row[1].split()[0]) for row in rows]
+    above = [(len(point), kind) for point, kind in reversed(mounts) if _is_at(os.fsencode(path.resolve()), point)]
+    return max(above, key=lambda found: found[0], default=(0, b""))[1] == b"overlay"
+
+
+def _is_at(path: bytes, point: bytes) -> bool:
+    return path == point or path.startswith(point.rstrip(b"/") + b"/")
+
+
+def _unescaped(point: bytes) -> bytes:
+    return re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), point)
+
+
 def _mounted_in(base: Path) -> str:
     """Overlayfs takes one file system of what is below a directory."""
     for row in Path("/proc/self/mountinfo").read_bytes().splitlines():
-        point = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), row.split()[4])
+        point = _unescaped(row.split()[4])
         if point.startswith(os.fsencode(base) + b"/"):
             return os.fsdecode(point)
     return ""

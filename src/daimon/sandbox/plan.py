@@ -47,6 +47,8 @@ class Wanted:
     uid: int = UID
     ground: OverlayGround | None = None
     """What the tree is made of; None: the workspace itself, as it is."""
+    is_copy: bool = False
+    """The workspace is no directory of the owner's but a copy of one."""
 
 
 def spec_of(wanted: Wanted) -> Spec:
@@ -66,6 +68,7 @@ def spec_of(wanted: Wanted) -> Spec:
             owner=(found.st_uid, found.st_gid),
             pins=pins_of(str(workspace)) if role.write and not ground else (),  # a ground has them already
             ground=ground.where if ground else "",
+            is_copy=wanted.is_copy,
         ),
         bounds=bounds_of(role.limits),
         supervisor=(_python(), "-I", "-S", "-c", START),

@@ -33,6 +33,8 @@ class Tree:
     """Below it, in this order, what is read-only although the rest is not. One that ends in a slash only stays where it is."""
     ground: str = ""
     """Where the mount holder put it, in its own namespace; empty: there is none, and the tree is the source itself."""
+    is_copy: bool = False
+    """The source is no directory of the owner's but a copy of one."""
 
 
 @dataclass(frozen=True, slots=True)

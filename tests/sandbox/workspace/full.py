@@ -14,8 +14,8 @@ from daimon.testing.clock import ManualClock
 
 
 async def main(top: Path) -> None:
-    root, base = top / "root", top / "base"
-    for path in (root, base):
+    root, base, other, empty = (top / name for name in ("root", "base", "other", "empty"))
+    for path in (root, base, other, empty):
         path.mkdir()
         mount(path)
     store = await Store.open(root / "store", ManualClock())
@@ -23,6 +23,7 @@ async def main(top: Path) -> None:
     await the_store_is_full(store, hand, root)
     await the_owners_disk_is_full(store, hand, base)
     await store.close()
+    await a_copy_does_not_fit(other, empty)
 
 
 def mount(path: Path) -> None:
@@ -57,6 +58,30 @@ async def the_owners_disk_is_full(store: Store, hand: Hand, base: Path) -> None:
     assert shown([base]) == {}
 
 
+async def a_copy_does_not_fit(root: Path, base: Path) -> None:
+    store = await Store.open(root / "store", ManualClock())
+    hand = Hand(store, (await store.new(str(base))).id, base)
+    ground = await store.copied(hand.workspace, "work")
+    tree = Path(ground.tree)
+    (tree / "large").write_text("x" * 300_000)
+    large = await store.checkpoint(hand.workspace, "large")
+    (tree / "large").unlink()
+    for number in range(3):
+        (tree / f"small{number}").write_text("y")
+    await store.checkpoint(hand.workspace, "small")
+    await store.settle()
+    seen = shown([tree])
+    fill(root / "ballast", leave=100_000)
+    await refused(store.restore(hand.workspace, large.id), "workspace")
+    assert shown([tree]) == seen == hand.seen()
+    assert ground.is_alive
+    (root / "ballast").unlink()
+    await store.restore(hand.workspace, large.id)
+    assert len(shown([tree])["large"]) == 300_000
+    await store.closed(hand.workspace, ground)
+    await store.close()
+
+
 def fill(path: Path, leave: int = 0) -> None:
     with path.open("wb", buffering=0) as file:
         try:
@@ -66,10 +91,10 @@ def fill(path: Path, leave: int = 0) -> None:
             file.truncate(file.tell() - leave)
 
 
-async def refused(work) -> None:  # type: ignore[no-untyped-def]
+async def refused(work, reason: str = "disk_full") -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ToolFailed) as refusal:
         await work
-    assert refusal.value.reason == "disk_full"
+    assert refusal.value.reason == reason
 
 
 if __name__ == "__main__":

@@ -3,12 +3,16 @@
 import os
 import random
 import shutil
+import stat
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.sandbox.workspace.hand import Hand, Tree, shown
+from tests.sandbox.workspace.hand import Hand, Tree, is_whiteout, shown
+from tests.sandbox.workspace.test_overlay import mounted
 
+from daimon.abi.workspace import WorkspaceId
 from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
@@ -98,3 +102,128 @@ async def test_what_was_not_frozen_is_there_after_a_restart(tmp_path: Path, base
     await again.discard(hand.workspace)
     assert not work.tree.exists()
     await again.close()
+
+
+async def abandoned(root: Path, base: Path) -> tuple[WorkspaceId, Tree]:
+    """Work in a copy whose process was killed before any of it was in a layer."""
+    store = await Store.open(root, ManualClock())
+    hand = Hand(store, (await store.new(str(base))).id, base)
+    work = await opened(store, hand)
+    (work.tree / "before").write_text("x")
+    await store.checkpoint(hand.workspace, "one")
+    (work.tree / "new").write_text("x")
+    (work.tree / "readme").unlink()
+    store._house.index.close()
+    return hand.workspace, work.seen()
+
+
+async def test_a_killed_process_s_work_is_a_checkpoint_before_the_workspace_moves(tmp_path: Path, base: Path) -> None:
+    id, tree = await abandoned(tmp_path / "workspaces", base)
+    store = await Store.open(tmp_path / "workspaces", ManualClock())
+    hand = Hand(store, id, base)
+    assert hand.seen() == tree
+    moved = await store.restore(id, (await store.checkpoints(id))[-1].id)
+    assert hand.seen() == shown([base])
+    work = await opened(store, hand)
+    assert work.seen() == shown([base])
+    await store.restore(id, moved.before)
+    assert work.seen() == tree
+    await store.close()
+
+
+async def test_a_layer_that_was_being_exchanged_is_whole_again(tmp_path: Path, base: Path) -> None:
+    id, tree = await abandoned(tmp_path / "workspaces", base)
+    store = await Store.open(tmp_path / "workspaces", ManualClock())
+    live = Hand(store, id, base).live
+    await store.close()
+    footprint = live.parents[1] / id / ".footprint"
+    footprint.write_text(footprint.read_text().replace('"closed": true', '"closed": false'))
+    live.rename(live.with_name("tree.new"))
+    store = await Store.open(tmp_path / "workspaces", ManualClock())
+    assert Hand(store, id, base).seen() == tree
+    assert sorted(path.name for path in live.parent.iterdir()) == ["tree", "work"]
+    await store.close()
+
+
+async def test_a_file_that_was_made_to_look_as_before_is_noticed(store: Store, hand: Hand) -> None:
+    work = await opened(store, hand)
+    file = work.tree / "src/main.py"
+    before = file.stat()
+    file.write_text("print(2)\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert [change.path for change in await store.diff(hand.workspace)] == ["src/main.py"]
+    await work.ground.close()
+
+
+async def test_a_program_that_makes_and_removes_files_all_the_time_is_in_nobody_s_way(store: Store, hand: Hand) -> None:
+    work = await opened(store, hand)
+    is_over = threading.Event()
+
+    def program() -> None:
+        while not is_over.is_set():
+            for name in "abcdefgh":
+                shutil.rmtree(work.tree / name, ignore_errors=True)
+                (work.tree / name).mkdir()
+                (work.tree / name / "file").write_text(name)
+                (work.tree / name / "file").unlink()
+
+    thread = threading.Thread(target=program)
+    thread.start()
+    try:
+        for number in range(20):
+            (work.tree / "steady").write_text(str(number))
+            await store.checkpoint(hand.workspace, str(number))
+            assert hand.seen()["steady"] == str(number)
+    finally:
+        is_over.set()
+        thread.join(10)
+    await store.checkpoint(hand.workspace, "the last")
+    assert hand.seen() == work.seen()
+    await work.ground.close()
+
+
+async def test_the_owner_s_edits_show_when_it_is_opened_again_and_are_not_taken_for_work(store: Store, hand: Hand, base: Path) -> None:
+    work = await opened(store, hand)
+    (work.tree / "mine").write_text("x")
+    await store.closed(hand.workspace, work.ground)
+    (base / "readme").write_text("edited\n")
+    (base / "src/deep/data").unlink()
+    (base / "added").write_text("y")
+    work = await opened(store, hand)
+    assert work.seen() == shown([base]) | {"mine": "x"}
+    assert [change.path for change in await store.diff(hand.workspace)] == ["mine"]
+    await work.ground.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_layers_that_copies_made_are_mounted_and_the_other_way_round(store: Store, hand: Hand, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(3):
+        work = await opened(store, hand)
+        assert (await store.list())[0].engine == "copies"
+        for _ in range(12):
+            with suppress(OSError):
+                change(chance, work.tree)
+        await store.checkpoint(hand.workspace, "by copies")
+        with suppress(OSError):
+            change(chance, work.tree)
+        tree = work.seen()
+        await store.closed(hand.workspace, work.ground)
+        for layer in hand.layers()[:-1]:
+            as_on_an_overlay(layer)
+        await store.layered(hand.workspace)
+        assert (await store.list())[0].engine == "overlay"
+        assert not work.tree.exists()
+        tree = mounted(hand, [("write", "by the kernel", "x"), ("delete", "src")])
+        assert tree == hand.seen()
+        work = await opened(store, hand)
+        assert work.seen() == tree
+        await store.closed(hand.workspace, work.ground)
+
+
+def as_on_an_overlay(tree: Path) -> None:
+    """There is no whiteout; sockets stand for them."""
+    for path in [path for path in tree.rglob("*") if is_whiteout(path)]:
+        path.unlink()
+        os.mknod(path, stat.S_IFSOCK | 0o600)
+        (tree.parent / "sockets").touch()

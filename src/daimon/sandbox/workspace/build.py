@@ -29,6 +29,8 @@ class Piece:
     path: str = ""
     may_link: bool = False
     data: bytes | None = None
+    may_be_gone: bool = False
+    """Programs work where it is; if it has gone when it is wanted, nothing is to be there."""
 
 
 def mode_in(view: View) -> Callable[[str], int]:
@@ -68,7 +70,17 @@ class Builder:
                 if piece is None:
                     self.whiteout(top, path)
                 else:
-                    self.put(top, path, piece)
+                    self._put(top, path, piece)
+
+    def _put(self, top: int, path: str, piece: Piece) -> None:
+        try:
+            self.put(top, path, piece)
+        except (FileNotFoundError, NotADirectoryError):
+            if not piece.may_be_gone:
+                raise
+            with place.above(top, path) as (inner, name), suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=inner)
+            self.whiteout(top, path)
 
     def _has_way(self, top: int, path: str, wanted: Mapping[str, Piece | None]) -> bool:
         """Makes the directories on the way. False: one of them is gone, or is none any more."""
@@ -83,7 +95,7 @@ class Builder:
 
     def whiteout(self, top: int, path: str) -> None:
         with place.above(top, path) as (inner, name):
-            os.mknod(name, stat.S_IFCHR, 0, dir_fd=inner)
+            layer.put_whiteout(self._tree, inner, name)
             self._own(inner, name)
 
     def directory(self, top: int, path: str, mode: int, *, is_opaque: bool = False) -> None:

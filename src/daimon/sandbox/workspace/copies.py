@@ -1,49 +1,69 @@
-"""A ground without overlayfs: the tree is a plain directory, a copy of what the layers show.
+"""A ground without overlayfs: the tree is a plain directory, `STORE/WORKSPACE/NAME`, a copy of what the layers show.
 
-What was done there is found by looking at everything: each path whose time, size or inode is not what it was when the layers were last put
-in place is compared, and what differs is written into the live layer (`gather`). To put other layers in place is to rewrite what differs.
-So a checkpoint costs a walk through the tree, and the first opening a copy of it. The owner's edits do not show through until it is opened
-again. Nothing holds the old tree when it is exchanged, there is only one: every checkpoint is sealed.
+While layers are in place there, the directory is the truth: the live layer is brought to it (`gather`), by comparing whatever does not look
+as it did when they were put in place (`footprint.py`). To put other layers in place is to rewrite what differs; a checkpoint leaves the
+tree as it is. Nothing holds the old tree when it is exchanged, there is only one: every checkpoint is sealed. A checkpoint costs a walk
+through the tree, the first opening a copy of it. The owner's edits show when it is opened again.
 
-`STORE/WORKSPACE/NAME` is the tree; while it is open that is the truth, and the live layer is brought to it. It is made like the layers when
-it is opened, so whoever ends without `close` loses what was not gathered.
+What a crash leaves. The index says which layers should be in place, the footprint which are:
+    the same                       the directory is the truth, and is gathered; also if a checkpoint was made of it that never counted
+    none (being rewritten)         what was there had been gathered before: the tree is made like the layers, each file compared
+    others (rewritten, not yet     likewise, or nothing was open when the workspace moved: the tree is made like the layers
+    in the index)
+The gathering after a crash is done when the store is opened (`recovered`), before anything else moves the workspace.
 """
 
 import asyncio
+import ctypes
+import logging
 import os
-import stat
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from daimon.sandbox.ground import Stack
-from daimon.sandbox.workspace import diff, layer, place
-from daimon.sandbox.workspace.build import Builder, Piece, mode_in, piece_of
-from daimon.sandbox.workspace.manifest import Identity, identity, walked
+from daimon.sandbox.workspace import diff, footprint, layer, place
+from daimon.sandbox.workspace.build import Builder, Piece, mode_in
+from daimon.sandbox.workspace.footprint import Footprint, Last, Seen
+from daimon.sandbox.workspace.rewriting import Tree
 from daimon.sandbox.workspace.rows import Layer
 from daimon.sandbox.workspace.shelf import Shelf
-from daimon.sandbox.workspace.stack import Base, Sheet, View
+from daimon.sandbox.workspace.stack import Sheet, View
 
-Seen = dict[str, tuple[Identity, int]]
+NEW, OLD = "tree.new", "tree.old"
+"""Of a live layer, while it is exchanged."""
+_log = logging.getLogger(__name__)
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class CopiesGround:
     """Made by `Store.copied`."""
 
-    def __init__(self, shelf: Shelf, directory: str, name: str, stack: Stack) -> None:
-        self._shelf, self._stack, self._name = shelf, stack, name
-        self._tree = f"{directory}/{name}"
-        self._copy = Base(self._tree)
+    def __init__(self, shelf: Shelf, directory: str, name: str, stack: Stack, uid: int | None = None) -> None:
+        self._shelf, self._stack, self._name, self._user = shelf, stack, name, uid
+        self._directory, self.tree = directory, f"{directory}/{name}"
         self._place = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._footprint = Footprint(directory, name)
         self._seen: Seen = {}
-        """Each path as it was when the frozen layers were put in place, or as the live layer has it."""
+        """Each path as it was when it was last compared."""
+        self._news: set[str] = set()
+        """Paths of which the footprint on disk does not know that yet."""
+        self._why_dead = ""
 
     @classmethod
-    async def open(cls, shelf: Shelf, workspace: str, name: str, stack: Stack) -> "CopiesGround":
+    async def open(cls, shelf: Shelf, workspace: str, name: str, stack: Stack, uid: int | None = None) -> "CopiesGround":
+        """`uid`: whose the tree is; None: of whoever runs this."""
+
         def opened() -> CopiesGround:
             directory = shelf.path(workspace)
             os.makedirs(f"{directory}/{name}", mode=0o700, exist_ok=True)
-            made = cls(shelf, directory, name, stack)
-            made._fill()
+            os.chmod(directory, 0o711)  # noqa: S103 - what is in there is another one's, who must get to it; nobody sees the home
+            made = cls(shelf, directory, name, stack, uid if os.geteuid() == 0 else None)
+            try:
+                made._begin()
+            except BaseException:
+                made._release()
+                raise
             return made
 
         return await asyncio.to_thread(opened)
@@ -58,8 +78,11 @@ class CopiesGround:
 
     @property
     def user(self) -> int | None:
-        owner = self._shelf.owner()
-        return owner[0] if owner is not None and owner[0] != 0 else None
+        return self._user
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._why_dead
 
     async def gather(self) -> None:
         """Brings what was done into the live layer."""
@@ -73,84 +96,194 @@ class CopiesGround:
         return await self.rotate(stack)
 
     async def close(self) -> None:
-        await self.gather()
-        os.close(self._place)
+        """What cannot be gathered now stays where it is, and is at the next opening."""
+        try:
+            if self.is_alive:
+                await asyncio.to_thread(self._finish)
+        except OSError as failure:
+            _log.warning("what was done in %s is not in its layer yet: %s", self.tree, failure)
+        finally:
+            self._release()
+
+    def _finish(self) -> None:
+        self._gather()
+        self._said(self._stack, is_closed=True)
+
+    def _release(self) -> None:
+        self._footprint.close()
+        if self._place >= 0:
+            os.close(self._place)
+        self._place, self._why_dead = -1, self._why_dead or "it was closed"
+
+    # opening
+
+    def _begin(self) -> None:
+        found = footprint.read(self._directory)
+        is_whole = found is not None and found[0].tree == self._name and found[0].stack is not None
+        if found is not None and is_whole and found[0].is_of(self._stack):
+            self._seen = found[1]
+            _mend(self._shelf.path(self._stack.live))
+            self._gather(is_forced=not found[0].is_closed)
+        self._fill(by_looks=is_whole)
+        self._footprint.write(self._stack, self._seen)
+
+    def _fill(self, *, by_looks: bool) -> None:
+        """All of it, from whatever is there. Nothing runs on it yet."""
+        with self._view(self._stack) as after, self._opened() as tree:
+            self._own(tree)
+            paths = tree.unlike(after) if by_looks else {*footprint.stamps(tree.top), *after.below("")}
+            if tree.rewrite(after, paths):
+                _sync(tree.top)
+            self._seen, self._news = footprint.stamps(tree.top), set()
+
+    def _own(self, tree: Tree) -> None:
+        """If it is another one's: the settings may have changed."""
+        if tree.owner is None or os.fstat(tree.top).st_uid == tree.owner[0]:
+            return
+        for path in footprint.stamps(tree.top):
+            with suppress(OSError), place.above(tree.top, path) as (inner, name):
+                os.chown(name, *tree.owner, dir_fd=inner, follow_symlinks=False)
+        os.chown(self.tree, *tree.owner, follow_symlinks=False)
 
     # looking
-
-    def _now(self) -> Seen:
-        with place.opened(self._tree) as top:
-            return {path: (about, stat.S_IMODE(seen.st_mode)) for path, seen in walked(top, "") if (about := identity(seen))}
 
     def _sheets(self, names: tuple[str, ...]) -> tuple[Sheet, ...]:
         return tuple(self._shelf.sheet(Layer(name, "")) for name in names)
 
-    def _gather(self) -> None:
-        now = self._now()
-        changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
-        if not changed:
-            return
-        live = self._shelf.tree(self._stack.live)
-        changed |= self._shelf.live(self._stack.live, is_hashed=False).manifest.items.keys()
-        with self._shelf.view(self._sheets(self._stack.frozen)) as below, place.opened(self._tree) as top:
-            wanted = dict(self._wanted(below, top, changed))
-            _empty(live)
-            Builder(live, mode_in(below), self._shelf.owner()).build(wanted)
-        self._seen = now
+    @contextmanager
+    def _view(self, stack: Stack) -> Iterator[View]:
+        with self._shelf.view((self._shelf.live(stack.live, is_hashed=True), *self._sheets(stack.frozen))) as found:
+            yield found
 
-    def _wanted(self, below: View, top: int, changed: set[str]) -> Iterator[tuple[str, Piece | None]]:
-        for path in changed:
-            entry = self._copy.entry(top, path)
-            if not diff.is_same(below.entry(path), entry):
-                yield path, None if entry is None else Piece(entry, self._tree, path)
+    @contextmanager
+    def _opened(self) -> Iterator[Tree]:
+        with place.opened(self.tree) as top:
+            yield Tree(self.tree, top, None if self._user is None else (self._user, self._user))
+
+    def _gather(self, *, is_forced: bool = False) -> None:
+        if self._why_dead:
+            raise OSError(0, f"the copy {self.tree} is no longer in use: {self._why_dead}")
+        at = time.time_ns()
+        with self._opened() as tree:
+            now = footprint.stamps(tree.top)
+            changed = {path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)}
+            if not changed and not is_forced:
+                return
+            paths = changed | self._shelf.live(self._stack.live, is_hashed=False).manifest.items.keys()
+            with self._shelf.view(self._sheets(self._stack.frozen)) as below:
+                self._build(below, dict(self._wanted(below, tree, paths)), os.fstat(tree.top).st_mode & 0o7777)
+        self._seen = footprint.settled(now, at)
+        self._news |= changed
+
+    def _build(self, below: View, wanted: dict[str, Piece | None], mode: int) -> None:
+        """All of it beside, and then in one moment: what is in the live layer from before is not in the footprint."""
+        owner, live = self._shelf.owner(), self._shelf.path(self._stack.live)
+        for name in (NEW, OLD):
+            layer.remove(f"{live}/{name}")
+        os.mkdir(f"{live}/{NEW}", 0o700)
+        if owner is not None:
+            os.chown(f"{live}/{NEW}", *owner)
+        Builder(f"{live}/{NEW}", mode_in(below), owner).build(wanted)
+        os.chmod(f"{live}/{NEW}", mode)
+        os.rename(f"{live}/tree", f"{live}/{OLD}")
+        os.rename(f"{live}/{NEW}", f"{live}/tree")
+        layer.remove(f"{live}/{OLD}")
+
+    def _wanted(self, below: View, tree: Tree, paths: set[str]) -> Iterator[tuple[str, Piece | None]]:
+        for path in paths:
+            if not tree.is_same(below, path):
+                entry = tree.entry(path)
+                yield path, None if entry is None else Piece(entry, self.tree, path, may_be_gone=True)
 
     # putting in place
 
     def _rotate(self, stack: Stack) -> None:
-        if stack.frozen == (self._stack.live, *self._stack.frozen):
-            self._stack = stack
-            self._seen = self._now()
-            return
-        old = (self._shelf.live(self._stack.live, is_hashed=True), *self._sheets(self._stack.frozen))
-        with self._shelf.view(old) as before, self._shelf.view(self._sheets(stack.frozen)) as after:
-            self._rewrite(after, diff.touched(before, after))
-        self._stack = stack
-        self._seen = self._now()
-
-    def _fill(self) -> None:
-        """All of it, from whatever is there."""
-        live = self._shelf.live(self._stack.live, is_hashed=True)
-        with self._shelf.view((live, *self._sheets(self._stack.frozen))) as after:
-            self._rewrite(after, {*self._now(), *after.below("")})
-            os.chmod(self._tree, after.top_mode())
-        self._seen = self._now()
-
-    def _rewrite(self, after: View, paths: set[str]) -> None:
-        builder = Builder(self._tree, mode_in(after), self._shelf.owner())
-        with place.opened(self._tree) as top:
-            for path in sorted(paths, reverse=True):
-                self._clear(top, path, after)
-            for path in sorted(paths):
-                piece = piece_of(after, path)
-                if piece is not None and not diff.is_same(self._copy.entry(top, path), piece.entry):
-                    with suppress(PermissionError):  # what may not be read is not there, and is not missed
-                        builder.put(top, path, Piece(piece.entry, piece.tree, piece.path))
-
-    def _clear(self, top: int, path: str, after: View) -> None:
-        """What is not to be there, and files that are to be others."""
-        now, wanted = self._copy.entry(top, path), after.source(path)
-        if now is None or (wanted is not None and now.kind == wanted.entry.kind == "directory"):
-            return
-        if wanted is not None and diff.is_same(now, after.hashed(path, wanted)):
-            return
-        with place.above(top, path) as (inner, name):
-            (os.rmdir if now.kind == "directory" else os.unlink)(name, dir_fd=inner)
-
-
-def _empty(tree: str) -> None:
-    for name in os.listdir(tree):
-        path = f"{tree}/{name}"
-        if os.path.isdir(path) and not os.path.islink(path):
-            layer.remove(path)
+        if stack.frozen[:1] == (self._stack.live,):  # a checkpoint
+            self._said(stack)
+        elif self._stack.frozen[:1] == (stack.live,):  # that is taken back
+            with suppress(OSError):  # either way the directory is the truth
+                self._said(stack)
         else:
-            os.unlink(path)
+            self._gather()
+            self._move(stack)
+        self._stack = stack
+
+    def _move(self, stack: Stack) -> None:
+        self._said(None)
+        try:
+            self._put(stack)
+            self._said(stack)
+        except BaseException as failure:
+            self._put_back(str(failure))
+            raise
+
+    def _put(self, stack: Stack) -> None:
+        at = time.time_ns()
+        with self._view(self._stack) as before, self._view(stack) as after, self._opened() as tree:
+            different = tree.rewrite(after, diff.touched(before, after))
+            _sync(tree.top)
+            found = {path: place.about(tree.top, path) for path in different}
+        now = footprint.settled({path: footprint.stamp(seen) for path, seen in found.items() if seen is not None}, at)
+        self._seen = {path: about for path, about in self._seen.items() if path not in different} | now
+        self._news |= different
+
+    def _put_back(self, why: str) -> None:
+        """What is half rewritten must not be taken for work."""
+        try:
+            self._fill(by_looks=False)
+            self._footprint.write(self._stack, self._seen)
+        except OSError:
+            self._why_dead = f"other layers could not be put in place: {why}"
+
+    def _said(self, stack: Stack | None, *, is_closed: bool = False) -> None:
+        self._footprint.add(stack, self._seen, self._news if stack else (), is_closed=is_closed)
+        if stack is not None:
+            self._news = set()
+
+
+def recovered(shelf: Shelf, workspace: str, stack: Stack) -> None:
+    """Gathers what was done in a copy that was not closed. Before the workspace moves."""
+    directory = shelf.path(workspace)
+    if (found := footprint.read(directory)) is None or not _is_left(found[0], stack):
+        return
+    ground = CopiesGround(shelf, directory, found[0].tree, stack)
+    try:
+        ground._seen = found[1]
+        _mend(shelf.path(stack.live))
+        ground._gather(is_forced=True)
+        ground._footprint.write(stack, found[1])
+        ground._said(stack, is_closed=True)
+    finally:
+        ground._release()
+
+
+def _is_left(last: Last, stack: Stack) -> bool:
+    return not last.is_closed and last.is_of(stack)
+
+
+def removed(shelf: Shelf, workspace: str, stack: Stack) -> None:
+    """The copy is not needed any more: from now on the layers are the truth."""
+    directory = shelf.path(workspace)
+    if not os.path.lexists(directory):
+        return
+    recovered(shelf, workspace, stack)
+    with suppress(FileNotFoundError):
+        footprint.removed(directory)
+    layer.remove(directory)
+
+
+def _sync(top: int) -> None:
+    """Before it is said that the tree is as it should be: files that were just copied may not be on the disk yet."""
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
+    try:
+        if _libc.syncfs(descriptor):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+    finally:
+        os.close(descriptor)
+
+
+def _mend(live: str) -> None:
+    """Between two names a crash left none: the new one was complete by then."""
+    if not os.path.lexists(f"{live}/tree"):
+        os.rename(f"{live}/{NEW}", f"{live}/tree")

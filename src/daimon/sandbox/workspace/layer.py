@@ -4,8 +4,12 @@
 In a tree a whiteout (a character device 0/0) hides what lies below it, and an opaque directory (`user.overlay.opaque` is "y") hides what
 the layers below have in it. A layer that is frozen and sealed is never written again, which is why its files may be linked into others.
 What is read here was written by a box: see `place.py`.
+
+A directory that lies on an overlay itself, as in a container, takes no whiteouts. There a socket stands for one, and the file
+`LAYER/sockets` says so: only this store writes such a layer, and never a socket for anything else. Before the kernel sees it, it is mended.
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -26,6 +30,8 @@ Hashes = Mapping[int, str]
 """By inode, of files that nobody writes any more."""
 UNKNOWN: Hashes = MappingProxyType({})
 _MOVED = re.compile(r"\.([0-9]+)\.gone")
+_NO_WHITEOUTS = (errno.EPERM, errno.EACCES, errno.EINVAL, errno.EOPNOTSUPP)
+SOCKETS = "sockets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +103,46 @@ def is_whiteout(seen: os.stat_result) -> bool:
     return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == 0
 
 
+def _stands_for_one(top: int, seen: os.stat_result) -> bool:
+    if not stat.S_ISSOCK(seen.st_mode):
+        return False
+    with suppress(FileNotFoundError):
+        os.lstat(f"../{SOCKETS}", dir_fd=top)
+        return True
+    return False
+
+
+def put_whiteout(tree: str, inner: int, name: str) -> None:
+    """Into a directory of this tree."""
+    try:
+        os.mknod(name, stat.S_IFCHR, 0, dir_fd=inner)
+    except OSError as failure:
+        if failure.errno not in _NO_WHITEOUTS:
+            raise
+        os.close(os.open(f"{tree}/../{SOCKETS}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.mknod(name, stat.S_IFSOCK | 0o600, dir_fd=inner)
+
+
+def mend(directory: str, owner: tuple[int, int] | None) -> None:
+    """Puts whiteouts where sockets stand for them."""
+    if not os.path.lexists(mark := f"{directory}/{SOCKETS}"):
+        return
+    new = f"{directory}/whiteout"
+    with place.opened(f"{directory}/tree") as top:
+        for path in [path for path, item in scan(top, is_hashed=False) if item.kind == "whiteout"]:
+            with suppress(FileNotFoundError):
+                os.unlink(new)
+            os.mknod(new, stat.S_IFCHR, 0)
+            if owner is not None:
+                os.chown(new, *owner)
+            with place.above(top, path) as (inner, name):
+                os.rename(new, name, dst_dir_fd=inner)
+    sync(directory)
+    os.unlink(mark)
+
+
 def item_at(top: int, path: str, seen: os.stat_result, *, is_hashed: bool) -> Item:
-    if is_whiteout(seen):
+    if is_whiteout(seen) or _stands_for_one(top, seen):
         return Item("whiteout")
     kind, mode = place.kind_of(seen), stat.S_IMODE(seen.st_mode)
     match kind:

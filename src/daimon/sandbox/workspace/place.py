@@ -66,8 +66,14 @@ def about(top: int, path: str) -> os.stat_result | None:
 
 def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:
     """What is in a directory, by name. One that its owner has closed to himself is opened for the moment."""
-    with directory(top, path) as place, _unlocked(place, stat.S_IRWXU), _readable(place) as descriptor, os.scandir(descriptor) as found:
-        return sorted((name, seen) for name, seen in ((entry.name, _lstat(entry)) for entry in found) if seen is not None)
+    with directory(top, path) as place, _unlocked(place, stat.S_IRWXU), _readable(place) as descriptor, os.scandir(descriptor) as entries:
+        found = []
+        for entry in entries:
+            try:
+                found.append((entry.name, entry.stat(follow_symlinks=False)))
+            except FileNotFoundError:
+                continue
+        return sorted(found)
 
 
 def mark(top: int, path: str, name: str) -> bytes:
@@ -137,10 +143,3 @@ def _readable(place: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _lstat(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return None

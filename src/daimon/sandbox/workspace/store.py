@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
-from daimon.sandbox.workspace import apply, beginning, comparing, course, garbage, merge, underneath
+from daimon.sandbox.workspace import apply, beginning, comparing, copies, course, garbage, layer, merge, underneath
 from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.house import MOST_LAYERS, House, Open
 from daimon.sandbox.workspace.index import Index
@@ -53,12 +54,21 @@ class Store:
         house = await asyncio.to_thread(opened)
         store = cls(house)
         for family in house.index.families():
+            await asyncio.to_thread(store._gathered, family.id)
             try:
                 await store._locked(family.id, lambda id=family.id: store._carried_on(id))  # type: ignore[misc]
                 await store._locked(family.id, lambda id=family.id: store._sealed(id))  # type: ignore[misc]
             except ToolFailed as failure:
                 _log.warning("an apply into %s was interrupted and cannot be carried on yet: %s", family.base, failure)
         return store
+
+    def _gathered(self, family: str) -> None:
+        """What was done in copies whose process was killed. Before anything moves a workspace."""
+        for room in self._house.index.rooms(family):
+            try:
+                copies.recovered(self._house.shelf(family), room.id, self._house.stack(room))
+            except OSError as failure:
+                _log.warning("what was done in workspace %s is not in its layer yet: %s", room.id, failure)
 
     async def _carried_on(self, family: str) -> None:
         for note in await apply.recover(self._house, family):
@@ -102,16 +112,50 @@ class Store:
         """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
         self._house.open[self._house.room(workspace).id] = Open(ground, gather)
 
-    async def copied(self, workspace: WorkspaceId, name: str) -> CopiesGround:
-        """Opens one where there is no overlayfs: its tree as a plain directory of this name. It is attached when this returns."""
+    async def copied(self, workspace: WorkspaceId, name: str, uid: int | None = None) -> CopiesGround:
+        """Opens one where there is no overlayfs: its tree as a plain directory of this name, which belongs to this user if root asks. It
+        is attached when this returns."""
 
         async def made() -> CopiesGround:
-            room = self._house.room(workspace)
-            ground = await CopiesGround.open(self._house.shelf(room.family), room.id, name, self._house.stack(room))
+            room = await asyncio.to_thread(self._engine, workspace, "copies")
+            ground = await CopiesGround.open(self._house.shelf(room.family), room.id, name, self._house.stack(room), uid)
             self.attach(workspace, ground, ground.gather)
             return ground
 
         return await self._locked(self._house.room(workspace).family, made)
+
+    async def layered(self, workspace: WorkspaceId) -> None:
+        """Makes it ready to be put together by the kernel: without a copy, and with whiteouts that it knows."""
+
+        def made() -> None:
+            room = self._house.room(workspace)
+            shelf, stack = self._house.shelf(room.family), self._house.stack(room)
+            copies.removed(shelf, room.id, stack)
+            for name in (stack.live, *stack.frozen):
+                layer.mend(shelf.path(name), shelf.owner())
+            self._engine(workspace, "overlay")
+
+        await self._locked(self._house.room(workspace).family, lambda: asyncio.to_thread(made))
+
+    def _engine(self, workspace: WorkspaceId, engine: Engine) -> Room:
+        room = replace(self._house.room(workspace), engine=engine)
+        if room != self._house.room(workspace):
+            with self._house.index.transaction():
+                self._house.index.put_room(room)
+        return room
+
+    async def closed(self, workspace: WorkspaceId, ground: Ground) -> None:
+        """Closes what was attached, while nothing moves it."""
+
+        async def ended() -> None:
+            try:
+                await ground.close()
+            finally:
+                self._house.open.pop(workspace, None)
+                await self._sealed(family)
+
+        family = self._house.room(workspace).family
+        await self._locked(family, ended)
 
     async def detach(self, workspace: WorkspaceId) -> None:
         """It is open no more: nothing sees its tree, and nothing writes there."""
