@@ -56,11 +56,11 @@ class Agent:
 
 
 @asynccontextmanager
-async def agent(place: Path) -> AsyncIterator[Agent]:
+async def agent(place: Path, role: str = "worker") -> AsyncIterator[Agent]:
     project = place / "project"
     project.mkdir(exist_ok=True)
     MODELS["scripted"] = ScriptedModel([])
-    settings = Settings(model=Model(use="scripted"), extensions=(__name__,), sandbox=Sandbox(workspace=str(project)))
+    settings = Settings(model=Model(use="scripted"), extensions=(__name__,), sandbox=Sandbox(workspace=str(project), role=role))
     home = Home(place / "home")
     async with running(home, settings, port=0):
         yield Agent(Client(home.socket), RemoteWorkspaces(home.socket), project)
@@ -126,7 +126,7 @@ async def test_the_files_driver_and_a_shell_see_the_same_tree(tmp_path: Path) ->
         _, read, _, ran, listed = told(steps)
         assert read["text"] == "from-shell\n"
         assert ran["output"].splitlines() == ["from-driveragent"]
-        assert "b" not in json.dumps(listed.get("entries", listed)).replace("blob", "")
+        assert listed["entries"] == ["a (11)"]
 
 
 async def test_a_program_that_holds_files_open_is_said_with_the_checkpoint_and_goes_on(tmp_path: Path) -> None:
@@ -191,3 +191,24 @@ async def test_a_fork_knows_what_the_shells_knew_and_leaves_them_alone(tmp_path:
         assert (await daimon.runs("cat a; echo $COLOUR"))["output"] == "one\nblue\n"
         assert (await daimon.workspaces.merge(fork.id, OWN)).conflicts == ()
         assert (await daimon.runs("cat a"))["output"] == "two\n"
+
+
+async def test_a_role_with_patterns_works_in_its_shell_over_checkpoints_and_not_beyond_them(tmp_path: Path) -> None:
+    (tmp_path / "project" / "src").mkdir(parents=True)
+    async with agent(tmp_path, "refactorer") as daimon:
+        await daimon.runs("cd src && export COLOUR=blue && echo one > a.py")
+        after = await daimon.runs("echo two >> a.py && cat a.py && pwd && echo $COLOUR")
+        assert after["output"].split() == ["one", "two", "/workspace/project/src", "blue"]
+        assert "lost" not in after
+        assert (await daimon.runs("echo x > ../Jenkinsfile"))["exit"] != 0
+
+
+async def test_one_that_only_reads_reads_what_others_wrote_meanwhile(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        await daimon.runs("echo one > a")
+    async with agent(tmp_path, "analyst") as daimon:
+        assert (await daimon.runs("cat a"))["output"] == "one\n"
+        assert (await daimon.runs("echo two > a"))["exit"] != 0
+        (refused,) = outcomes(await daimon.does(("write_file", {"path": "a", "content": "two"})))
+        assert refused.code == "not_allowed"
+        assert (await daimon.runs("cat a"))["output"] == "one\n"

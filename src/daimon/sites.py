@@ -6,6 +6,7 @@ shells know, which is kept with every checkpoint and comes back with it. For the
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,13 +16,13 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from daimon.abi.codec import adapter
-from daimon.abi.errors import BadInput, DaimonError, Misconfigured, ToolFailed
+from daimon.abi.errors import BadInput, DaimonError, NotFound, ToolFailed
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Stack
-from daimon.sandbox.overlay import OverlayGround, open_overlay, probe
+from daimon.sandbox.overlay import OverlayGround, open_overlay
 from daimon.sandbox.pins import pins_of
 from daimon.sandbox.plan import name_of
 from daimon.sandbox.pool import Pool
@@ -32,6 +33,8 @@ MOST_OPEN = 64
 _STATES = adapter(dict[str, dict[str, State]])
 """Of shells, by the key of their box and by their names."""
 FAILED = "no_checkpoint"
+FIRST_THINNED_S, THINNED_EVERY_S = 600.0, 86_400.0
+_LOG = logging.getLogger(__name__)
 
 
 class Shells(Protocol):
@@ -114,14 +117,14 @@ class Site:
                 await each.enter()
 
     async def close(self) -> None:
-        self.store.detach(self.workspace)
         await self.ground.close()
+        await self.store.detach(self.workspace)
 
 
 class Sites:
     def __init__(self, store: Store, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
         """`own`: the directory that agents work in, unless somebody says otherwise."""
-        self._store, self._own, self._uid = store, own, uid
+        self._store, self._own, self._uid, self._clock = store, own, uid, clock
         self._own_id: WorkspaceId | None = None
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
         self._sites: dict[WorkspaceId, Site] = {}
@@ -139,7 +142,8 @@ class Sites:
         await self._store.close()
 
     async def tend(self) -> None:
-        await self._pool.tend()
+        """Closes what nobody needs, and thins old checkpoints. Until cancelled."""
+        await asyncio.gather(self._pool.tend(), self._thin())
 
     # -- whoever works on one ------------------------------------------------------------------------------------------
 
@@ -240,18 +244,24 @@ class Sites:
 
     async def _open(self, key: str) -> Site:
         workspace = WorkspaceId(key)
-        found = next((each for each in await self._store.list() if each.id == workspace), None)
-        if found is None:
-            raise BadInput(f"there is no workspace {workspace}")
+        found = await self._found(workspace)
         base, layers = Path(found.base), Path(self._store.store_of(workspace))
         pins = await asyncio.to_thread(pins_of, found.base)
-        try:
-            ground = await open_overlay(base, layers, name_of(base), self._store.stack_of(workspace), uid=self._uid, pins=pins)
-        except Misconfigured as refused:
-            raise Misconfigured(f"{refused} ({await probe(layers) or 'layers can be had here otherwise'})") from None
-        site = self._sites[workspace] = Site(workspace, base, ground, self._store)
-        self._store.attach(workspace, site)
+
+        async def made(stack: Stack) -> Site:
+            return Site(workspace, base, await open_overlay(base, layers, name_of(base), stack, uid=self._uid, pins=pins), self._store)
+
+        site = self._sites[workspace] = await self._store.opened(workspace, made)
         return site
+
+    async def _thin(self) -> None:
+        await self._clock.sleep(FIRST_THINNED_S)
+        while True:
+            try:
+                await self._store.thin()
+            except (DaimonError, OSError) as failed:
+                _LOG.warning("old checkpoints could not be thinned: %s", failed)
+            await self._clock.sleep(THINNED_EVERY_S)
 
     async def _anew(self, workspace: WorkspaceId, outcome: Outcome) -> Outcome:
         """After going somewhere else. What shells know now is in the checkpoint that was left."""
@@ -267,8 +277,14 @@ class Sites:
         return outcome
 
     async def _head(self, workspace: WorkspaceId) -> Checkpoint:
-        head = next(each.head for each in await self._store.list() if each.id == workspace)
+        head = (await self._found(workspace)).head
         return next(each for each in await self._store.checkpoints(workspace) if each.id == head)
+
+    async def _found(self, workspace: WorkspaceId) -> Workspace:
+        for each in await self._store.list():
+            if each.id == workspace:
+                return each
+        raise NotFound(f"there is no workspace {workspace}; `daimon workspace list` shows which there are")
 
     async def _known(self, workspace: WorkspaceId) -> dict[str, dict[str, State]]:
         if workspace not in self._states:

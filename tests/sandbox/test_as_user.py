@@ -11,7 +11,15 @@ from tests.sandbox.boxes import NOBODY, ROOT, elsewhere, needs_bwrap, needs_root
 
 SAME = "test_of_a_gigabyte_the_beginning_and_the_end_are_kept"
 """Whoever reads is the same, and reading takes long."""
-FILES = ("test_commands.py", "test_limits.py", "test_walls.py", "test_roles.py", "test_pins.py", "test_death.py")
+FILES = (
+    "test_commands.py",
+    "test_limits.py",
+    "test_walls.py",
+    "test_roles.py",
+    "test_pins.py",
+    "test_death.py",
+    "terminal/test_session.py",
+)
 pytestmark = [needs_bwrap, needs_root]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.kernel.rig import kernel, outcomes, result_text
 from tests.sandbox.files.grounds import driver_on
 
 from daimon.abi.codec import blob_hash
@@ -16,8 +17,11 @@ from daimon.abi.ids import BlobHash
 from daimon.abi.label import Author
 from daimon.abi.message import Image
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, Tool, Touched
+from daimon.abi.turn import State
+from daimon.policy.agents import Terms
 from daimon.sandbox.files.content import version
 from daimon.sandbox.files.driver import Driver
+from daimon.testing.model import calls, says
 from daimon.tools.files import UNCLEAR, file_tools
 from daimon.tools.registry import Registry
 
@@ -170,12 +174,12 @@ async def test_an_edit_that_a_crash_cut_short_is_never_made_twice(bench: Bench) 
 
 async def test_a_patch_move_or_deletion_that_a_crash_cut_short_is_looked_at(bench: Bench) -> None:
     (bench.tree / "a").write_text("one\n")
-    calls: dict[str, dict[str, Any]] = {
+    made: dict[str, dict[str, Any]] = {
         "patch_files": {"patch": "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n"},
         "move_file": {"path": "a", "to": "b"},
         "delete_file": {"path": "b"},
     }
-    for name, arguments in calls.items():
+    for name, arguments in made.items():
         if name != "delete_file":
             assert await bench.verified(name, **arguments) is None
         await bench.told(name, **arguments)
@@ -204,3 +208,20 @@ def test_all_manifests_together_are_small(bench: Bench) -> None:
     manifests = [tool.manifest for tool in bench.tools.values()]
     sent = [{"name": each.name, "description": each.description, "input_schema": each.parameters} for each in manifests]
     assert len(json.dumps(sent, separators=(",", ":"))) / BYTES_PER_TOKEN < MOST_TOKENS
+
+
+async def test_in_a_turn_nobody_is_asked_and_a_files_words_are_a_strangers(bench: Bench) -> None:
+    script = (
+        calls(("write_file", {"path": "a", "content": "one\n"})),
+        calls(("edit_file", {"path": "a", "edits": [["one", "two"]]}), ("read_file", {"path": "a"})),
+        calls(("delete_file", {"path": "none"})),
+        says("done"),
+    )
+    async with kernel(script=script, tools=bench.tools.values(), terms=Terms("assistant")) as rig:
+        turn, _ = await rig.ask("change it")
+        assert turn.state is State.DONE
+        written, edited, read, missing = outcomes(await rig.journal.steps(turn.id))
+    assert [touched.outcome for touched in (*written.touched, *edited.touched)] == ["added", "changed"]
+    assert json.loads(result_text(read))["data"]["text"] == "two\n"
+    assert {(origin.author, origin.source) for origin in read.result.label.origins} == {(Author.STRANGER, "file:a")}
+    assert missing.code == "not_found"

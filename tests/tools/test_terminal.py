@@ -205,3 +205,13 @@ async def test_the_manifests_say_what_the_policy_must_know(tmp_path: Path, call:
         assert verified is not None
         assert json.dumps(verified.data).count("interrupted") == 1
         assert use.shop.pool.standing() == ()
+
+
+@needs_bwrap
+async def test_a_shell_that_was_ended_while_nobody_looked_is_said(tmp_path: Path, call: Call) -> None:
+    async with tools(tmp_path, call) as use:
+        await use("run", command="cd /usr; (sleep 0.3; kill -9 $$) &")
+        await use("run", command="sleep 1", terminal="other")
+        told = await use("run", command="pwd")
+        assert told["output"] == "/usr\n"
+        assert "the shell of terminal main is gone (signal 9 ended it)" in told["lost"]

@@ -4,6 +4,7 @@
     ╭ 2/2 fetch
     │ url: https://example.com/a/very/long/address/that/…
     │ headers: {"accept": "text/html"}
+    │ 2/2 fetch · 12 kB so far
     ╰ 2/2 fetch · ok · 120 ms · Demel, Kohlmarkt 14 …
     ╰ 1/2 search · timeout · 5.0 s · no answer within 5 s
 
@@ -27,6 +28,8 @@ NARROW = 40
 MOST_ARGUMENTS = 4
 MOST_SHOWN = 400
 """Characters of a value that are looked at; far more than any line holds."""
+MOST_LINES, MOST_PRINTED = 12, 4_000
+"""Of what a call prints: lines that are shown, and characters of one."""
 GOOD, BAD = "dim", "red"
 _BESIDES = {"reran": "ok, run again", "verified": "ok, as was found out", "recorded": "ok, from the record"}
 
@@ -44,6 +47,9 @@ class Cards:
         self._numbers: dict[str, str] = {}
         self._open: dict[int, Intended] = {}
         self._last: int | None = None
+        self._begun: dict[int, str] = {}
+        """Of what calls print: lines that are not complete."""
+        self._printed: dict[int, int] = {}
 
     @property
     def is_open(self) -> bool:
@@ -72,6 +78,16 @@ class Cards:
         rest = len(arguments) - MOST_ARGUMENTS
         shown = [_line("│ ", f"{key}: {value}") for key, value in arguments[:MOST_ARGUMENTS]]
         return [_line("╭ ", name), *shown, *([_line("│ ", f"… and {rest} more")] if rest > 0 else [])]
+
+    def printed(self, n: int, text: str) -> list[Line]:
+        """What a command prints while it runs: its first lines. All of it is kept, and the outcome has the rest."""
+        if n not in self._open or _is_plain():
+            return []
+        *whole, self._begun[n] = (self._begun.get(n, "") + text)[-MOST_PRINTED:].split("\n")
+        left = MOST_LINES - self._printed.get(n, 0)
+        self._printed[n] = self._printed.get(n, 0) + len(whole)
+        said = [*whole[: max(left, 0)], *(["…"] if 0 <= left < len(whole) else [])]
+        return [self._inside("│ ", n, "", [line]) for line in said if line.strip()]
 
     def wait(self, n: int, what: str) -> list[Line]:
         return [self._inside("│ ", n, "", [what])]

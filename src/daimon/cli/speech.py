@@ -32,7 +32,7 @@ from daimon.cli.card import Cards, Line
 from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.cli.wrap import Wrap, fill
 from daimon.kernel import budget, offers, verdict
-from daimon.kernel.feed import Recorded, Token
+from daimon.kernel.feed import Printed, Recorded, Token
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import words
 
@@ -68,7 +68,7 @@ class Speech:
         self._failure = ""
         self._failures = 0
 
-    def show(self, update: Token | Recorded | News | Lost | Back | Quiet) -> None:
+    def show(self, update: Token | Printed | Recorded | News | Lost | Back | Quiet) -> None:
         if isinstance(update, Quiet):
             self._hint()
             return
@@ -76,6 +76,8 @@ class Speech:
         match update:
             case Token(of="text" | "reasoning"):
                 self._token(update)
+            case Printed(step=step, text=text):
+                self._draw(self._cards.printed(step, text))
             case Recorded(step=step):
                 self._recorded(step)
             case News(question=OpenQuestion(question=asked)):  # whoever reads the next line asks it

@@ -149,7 +149,7 @@ class Exchange:
         self.event = event
         self.turn: TurnId | None = None if trace is None else trace.turn.id
 
-    def __iter__(self) -> Iterator[Token | Recorded | Spoken | Lost | Back | Quiet]:
+    def __iter__(self) -> Iterator[Token | Printed | Recorded | Spoken | Lost | Back | Quiet]:
         """Raises NotRunning if the gateway goes away and does not come back in time, KeyboardInterrupt only while it waits."""
         heard_at = checked_at = time.monotonic()
         while True:
@@ -171,10 +171,10 @@ class Exchange:
                     return
                 yield from self._shown(heard)
 
-    def _shown(self, heard: Update) -> Iterator[Token | Recorded | Spoken]:
+    def _shown(self, heard: Update) -> Iterator[Token | Printed | Recorded | Spoken]:
         if isinstance(heard, Recorded):
             yield from self._told(heard)
-        elif isinstance(heard, Token | Spoken):
+        elif isinstance(heard, Token | Printed | Spoken):
             yield heard
 
     def result(self) -> tuple[Trace, tuple[OpenQuestion, ...]]:
@@ -236,7 +236,7 @@ class Exchange:
 
     def _concerns(self, update: Update) -> bool:
         match update:
-            case Token(turn=turn):
+            case Token(turn=turn) | Printed(turn=turn):
                 return turn == self.turn
             case Recorded(step=step):
                 return self._is_mine(step.turn)
@@ -244,7 +244,7 @@ class Exchange:
                 return self._is_mine(turn)
             case Spoken(key=key):
                 return self.turn is None or not key.startswith(f"{self.turn}:")
-            case Cost() | Gap() | Printed():
+            case Cost() | Gap():
                 return False
             case _:
                 assert_never(update)

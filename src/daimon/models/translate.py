@@ -18,6 +18,7 @@ from daimon.abi.plain import clean
 from daimon.abi.tool import Manifest
 from daimon.models.contents import Senses, named, shown
 from daimon.models.opaque import unpack
+from daimon.models.schema import told
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import BinaryContent, ModelMessage, ModelResponsePart, ToolReturnPart
@@ -51,7 +52,7 @@ def parameters(messages: Sequence[Message], tools: Sequence[Manifest]) -> "Model
     from pydantic_ai.tools import ToolDefinition
 
     return ModelRequestParameters(
-        function_tools=[ToolDefinition(name=t.name, description=t.description, parameters_json_schema=t.parameters) for t in tools],
+        function_tools=[ToolDefinition(name=t.name, description=t.description, parameters_json_schema=told(t.parameters)) for t in tools],
         instruction_parts=[InstructionPart(message.text) for message in messages if message.role is Role.SYSTEM],
     )
 

@@ -88,6 +88,11 @@ class RunningBox:
     def directory(self) -> str:
         return f"{WORKSPACES}/{self._spec.tree.name}"
 
+    @property
+    def has_rules_by_pattern(self) -> bool:
+        """Are there rules that name places inside of the tree, as it is when a command begins?"""
+        return self._grants.is_by_pattern
+
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")

@@ -15,6 +15,8 @@ from daimon.sandbox.ground import Ground
 from daimon.sandbox.spec import HOME, LIBRARY, WORKSPACES, Spec
 
 ALWAYS_RUN = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/usr/lib/git-core", "/usr/libexec/git-core")
+ALL = (".", "*", "**")
+"""Patterns that mean the whole workspace."""
 SCRATCH = ("/tmp", "/dev/shm", HOME)  # noqa: S108
 READ = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", LIBRARY)
 """Read in every box."""
@@ -30,6 +32,13 @@ class Grants:
         self._base = RUN if "*" in role.commands else landlock.READ
         self._fixed = self._outside()
 
+    @property
+    def is_by_pattern(self) -> bool:
+        role = self._role
+        return any(
+            pattern not in ALL and not os.path.isabs(os.path.expanduser(pattern)) for pattern in (*role.read, *role.write, *role.execute)
+        )
+
     def rules(self) -> list[Rule]:
         role = self._role
         rules = [(path, self._base) for path in self._inside(role.read)]
@@ -39,7 +48,7 @@ class Grants:
     def _inside(self, patterns: tuple[str, ...]) -> list[str]:
         """Where the patterns lead below the workspace, as paths of the box."""
         relative = [pattern for pattern in patterns if not os.path.isabs(os.path.expanduser(pattern))]
-        if any(pattern in (".", "*", "**") for pattern in relative):
+        if any(pattern in ALL for pattern in relative):
             return [WORKSPACES]
         tree = self._spec.tree
         found = _on_host(relative, tree.source) if self._ground is None else _on_ground(relative, self._ground)

@@ -27,7 +27,7 @@ def notes_tools(notes: Notes) -> tuple[Tool, ...]:
         call: Call,
         text: Annotated[_Text, ArgumentRole.CONTENT, "What to keep, complete in itself: names, dates, context."],
     ) -> Result:
-        """Keep a note for later turns. Use it for facts, wishes and promises that will matter again, not for what is only said now."""
+        """Keep a note for later turns: facts, wishes and promises that will matter again."""
         note = f"note_{fingerprint(str, call.key)}"
         return Result({"note": note}, operations=(Remember(text, note),), labels={"": call.label})
 
@@ -37,7 +37,7 @@ def notes_tools(notes: Notes) -> tuple[Tool, ...]:
         query: Annotated[str, ArgumentRole.QUERY, "Words to look for. Empty: the newest notes.", Field(max_length=400)],
         limit: Annotated[int, "How many notes at most.", Field(ge=1, le=20)] = 8,
     ) -> Result:
-        """Search the notes that were kept with remember; the best matches come first."""
+        """Search the notes that remember kept, best first."""
         found = await notes.search(call.space, call.principal, query, limit)
         data: list[JsonValue] = [{"id": n.id, "text": n.text, "at": n.at.isoformat(timespec="seconds")} for n in found]
         labels = {f"/notes/{i}": n.label for i, n in enumerate(found)}

@@ -23,9 +23,9 @@ def people_tools() -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, capabilities={Capability.ASKS}, result=ResultLabel(Author.OWNER, "answer"))
     async def ask_owner(
         call: Call,
-        question: Annotated[_Text, ArgumentRole.CONTENT, "The question, with all that is needed to answer it."],
-        options: Annotated[_Options | None, ArgumentRole.CONTENT, "Answers to choose from, the safest first. Left out: any text."] = None,
-        hours: Annotated[_Hours | None, ArgumentRole.TIME, "How long to wait; then the first option is taken. Left out: no end."] = None,
+        question: Annotated[_Text, ArgumentRole.CONTENT, "With all that is needed to answer it."],
+        options: Annotated[_Options | None, ArgumentRole.CONTENT, "To choose from, the safest first."] = None,
+        hours: Annotated[_Hours | None, ArgumentRole.TIME, "How long to wait; then the first option counts."] = None,
     ) -> Pending:
         """Ask the owner something that only they can know or decide, and wait for the answer. Not for what a tool can find out."""
         if options and len(set(options)) < len(options):

@@ -37,7 +37,7 @@ def reminder_tools(timers: Timers) -> tuple[Tool, ...]:
 
     @tool(effect=Effect.PURE, capabilities={Capability.READS_PRIVATE}, result=ResultLabel(Author.SERVICE, "timers"))
     async def reminders(call: Call) -> Result:
-        """List the reminders of this conversation that are still to come, the next one first."""
+        """List the reminders of this conversation, the next one first."""
         pending = sorted(await timers.pending(call.conversation), key=lambda each: each.at)
         data: list[JsonValue] = [{"id": each.timer, "at": each.at.isoformat(), "about": each.about} for each in pending]
         labels = {f"/reminders/{i}": each.label for i, each in enumerate(pending)}

@@ -24,12 +24,12 @@ def service_tools(services: Services) -> tuple[Tool, ...]:
     async def service(
         call: Call,
         action: Annotated[_Action, ArgumentRole.CONTENT, "What to do."],
-        name: Annotated[_Name, ArgumentRole.TARGET, "Which one; small letters, digits and -."] = "",
-        command: Annotated[_Line, ArgumentRole.COMMAND, "For start: a command line for sh that does not end by itself."] = "",
-        directory: Annotated[_Directory, ArgumentRole.TARGET, "For start: where, relative to the workspace."] = ".",
-        restart: Annotated[_Restart, ArgumentRole.CONTENT, "For start: when to start it again after it ended."] = "on-failure",
+        name: Annotated[_Name, ArgumentRole.TARGET, "Small letters, digits, -."] = "",
+        command: Annotated[_Line, ArgumentRole.COMMAND, "To start."] = "",
+        directory: Annotated[_Directory, ArgumentRole.TARGET, "Where to start it."] = ".",
+        restart: Annotated[_Restart, ArgumentRole.CONTENT, "When it has ended."] = "on-failure",
     ) -> Result:
-        """Keep a command running in your box, such as a server: it is started again when it dies, also after a restart of the machine."""
+        """Keep a command running in your box, such as a server; it comes back after a crash or a restart of the machine."""
         owner = owner_of(call)
         if action == "list":
             return Result({"services": [_told(state) for state in services.list(owner)]})

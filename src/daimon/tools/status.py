@@ -15,7 +15,7 @@ class Counter(Protocol):
 def status_tools(counter: Counter) -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "status"), max_result_bytes=4096)
     async def status(call: Call) -> Result:
-        """Tell how much this system holds and has to do: turns by state, events, timers, messages on their way out."""
+        """Tell how much this system holds and has to do."""
         found = await counter.count()
         return Result(
             {

@@ -51,13 +51,12 @@ def terminal_tools(served: Served) -> tuple[Tool, ...]:
     @tool(effect=Effect.VERIFIABLE, capabilities=OWN, result=BOX, timeout_s=LONGEST_S + MARGIN_S, verify=interrupted, changes_files=True)
     async def run(
         call: Call,
-        command: Annotated[_Line, ArgumentRole.COMMAND, "A command line for bash."],
-        terminal: Annotated[_Terminal, ArgumentRole.TARGET, "Which terminal; a new name opens another one."] = MAIN,
-        timeout_s: Annotated[_Seconds, ArgumentRole.TIME, "Seconds after which it is stopped."] = 120.0,
+        command: Annotated[_Line, ArgumentRole.COMMAND, "For bash."],
+        terminal: Annotated[_Terminal, ArgumentRole.TARGET, "A new name opens another."] = MAIN,
+        timeout_s: Annotated[_Seconds, ArgumentRole.TIME, "Stopped after so many seconds."] = 120.0,
         background: Annotated[bool, ArgumentRole.CONTENT, "Return at once; for what takes long or wants input."] = False,
     ) -> Result:
-        """Run a command in a terminal of your box: a Linux user space with your workspace, no network, and nothing else of the owner's
-        machine. Directory, variables and functions stay for the next command; what it starts with & goes on."""
+        """Run a command in a shell of your box: Linux with your workspace, no network. Directory, variables and what runs with & stay."""
         limit = LONGEST_S if background else timeout_s
         line = Line(command=command, terminal=terminal, timeout_s=limit, label=call.label, task=str(call.conversation))
         async with served.boxes.lease(owner_of(call)) as lease:
@@ -71,9 +70,9 @@ def terminal_tools(served: Served) -> tuple[Tool, ...]:
     async def send_input(
         call: Call,
         text: Annotated[_Typed, ArgumentRole.COMMAND, "What to type."],
-        terminal: Annotated[_Terminal, ArgumentRole.TARGET, "Where the program runs."] = MAIN,
-        key: Annotated[_Key, ArgumentRole.CONTENT, "What to press after it."] = "enter",
-        wait_s: Annotated[_Wait, ArgumentRole.TIME, "Seconds to wait for what it prints."] = 5.0,
+        terminal: Annotated[_Terminal, ArgumentRole.TARGET, "Where it runs."] = MAIN,
+        key: Annotated[_Key, ArgumentRole.CONTENT, "Pressed after it."] = "enter",
+        wait_s: Annotated[_Wait, ArgumentRole.TIME, "Seconds to wait for output."] = 5.0,
     ) -> Result:
         """Type to a program that you started with background=true, and read what it prints."""
         async with served.boxes.lease(owner_of(call)) as lease:

@@ -114,6 +114,19 @@ def test_a_copy_that_fails_leaves_everything_as_it_was(tree: Path) -> None:
     assert sorted(os.listdir(tree / "d")) == ["a", "pipe"]
 
 
+def test_a_directory_with_a_huge_file_is_not_copied(tree: Path) -> None:
+    (tree / "d").mkdir()
+    with (tree / "d/sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    top = os.open(tree, os.O_RDONLY)
+    try:
+        with pytest.raises(ToolFailed, match="move it with a command in the box"):
+            moving.by_copy((top, "d"), (top, "e"), False, "d")
+    finally:
+        os.close(top)
+    assert os.listdir(tree) == ["d"]
+
+
 async def test_a_directory_with_something_in_it_is_deleted_only_if_that_is_said(driver: Driver, tree: Path) -> None:
     (tree / "d/deep").mkdir(parents=True)
     (tree / "d/deep/a").touch()

@@ -155,6 +155,8 @@ async def test_many_hits_are_bounded_and_that_is_said(driver: Driver, tree: Path
         (tree / f"{number:02}").write_text("needle\n" * 200)
     found = await driver.search(Query(pattern="needle"))
     assert (len(found.hits), found.has_more) == (100, True)
+    one = await driver.search(Query(pattern="needle", path="03", most=1_000))
+    assert (len(one.hits), one.has_more) == (100, True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -133,3 +133,17 @@ async def test_commands_beside_a_terminal_still_end_what_they_leave(sh: Shell, b
     assert len(ran.left) == 2
     assert sorted(job.line for job in await sh.session.jobs()) == ["sleep 1000", "sleep 1001"]
     assert box.is_alive
+
+
+async def test_a_thief_of_commands_costs_the_shell_and_nobody_waits(sh: Shell) -> None:
+    await sh.run("cat /proc/$$/fd/0 >/dev/null & sleep 0.1", 2.0)
+    for _ in range(3):
+        if sh.session.is_alive:
+            await sh.run("true", 1.0)
+
+
+async def test_reports_without_end_do_not_hold_up_the_gateway(sh: Shell) -> None:
+    finish, _ = await sh.run("cat /dev/zero > /proc/$$/fd/9 & tr '\\0' x < /dev/zero > /proc/$$/fd/9 & sleep 0.3", 5.0)
+    assert finish.end in ("exited", "timeout")
+    finish, _ = await sh.run("kill %1 %2; true", 5.0)
+    assert finish.end in ("exited", "timeout", "shell ended")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from daimon.abi.workspace import WorkspaceId
+from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace.store import Store
 
 Tree = dict[str, str]
@@ -33,6 +34,31 @@ def is_opaque(path: Path) -> bool:
 
 def is_plain_directory(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
+
+
+class Recorder:
+    """A ground that says what it was told. What a real one does is tested where it is made."""
+
+    place, name, user = -1, "w", None
+
+    def __init__(self, is_sealed: bool = True, failure: OSError | None = None) -> None:
+        self.stacks: list[Stack] = []
+        self.is_sealed, self.failure = is_sealed, failure
+
+    async def rotate(self, stack: Stack) -> bool:
+        if self.failure:
+            raise self.failure
+        self.stacks.append(stack)
+        return self.is_sealed
+
+    async def try_rotate(self, stack: Stack) -> bool:
+        return self.is_sealed and await self.rotate(stack)
+
+    async def put(self, stack: Stack) -> "Recorder":
+        self.stacks.append(stack)
+        return self
+
+    async def close(self) -> None: ...
 
 
 class Hand:

@@ -94,7 +94,7 @@ async def test_what_was_not_frozen_is_there_after_a_restart(tmp_path: Path, base
     await again.apply(hand.workspace)
     assert shown([base]) == tree == work.seen()
     await work.ground.close()
-    again.detach(hand.workspace)
+    await again.detach(hand.workspace)
     await again.discard(hand.workspace)
     assert not work.tree.exists()
     await again.close()

@@ -165,6 +165,23 @@ class Workspaces(RuleBasedStateMachine):
         assert _different(old, self.base_tree) <= {change.path for change in done.changes}
         self.states[hand.workspace] = after
 
+    @rule(hand=hands, path=NAMES)
+    def apply_some(self, hand: Hand, path: str) -> None:
+        before, house = self.states[hand.workspace], self.store._house
+        room = house.room(hand.workspace)
+        is_newest = house.point(room.head).generation == house.index.family(room.family).generation
+        try:
+            done = self.run(self.store.apply(hand.workspace, (path,)))
+        except BadInput:
+            return
+        self.kept[done.before] = before
+        old, self.base_tree = self.base_tree, shown([self.base])
+        after = hand.seen()
+        assert after == before or not (is_newest or done.conflicts)
+        assert old == self.base_tree or not done.conflicts
+        assert all(each == path or each.startswith(f"{path}/") or path.startswith(f"{each}/") for each in _different(old, self.base_tree))
+        self.states[hand.workspace] = after
+
     @rule()
     def squash(self) -> None:
         house = self.store._house

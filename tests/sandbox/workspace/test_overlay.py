@@ -1,6 +1,7 @@
 """What the store makes of layers is what the kernel makes of them."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from daimon.sandbox.workspace.rows import Point
 from daimon.sandbox.workspace.store import Store
 
 SCRIPT = Path(__file__).with_name("overlay.py")
+NAMESPACE = ("--mount",) if os.geteuid() == 0 else ("--user", "--map-root-user", "--mount")
 NAMES = ("a", "b", "a/b", "a/c", "a/b/c", "src", "src/main.py", "src/deep", "src/deep/data", "readme", "src/deep/more")
 
 
@@ -22,7 +24,7 @@ def mounted(hand: Hand, do: list[tuple[str, ...]] | None = None) -> Tree:
     layers = [str(path) for path in hand.layers()]
     task = json.dumps({"layers": layers, "work": str(hand.live.parent / "work"), "do": do or []})
     done = subprocess.run(
-        ["unshare", "--mount", sys.executable, str(SCRIPT), task], capture_output=True, text=True, timeout=60, check=False
+        ["unshare", *NAMESPACE, sys.executable, str(SCRIPT), task], capture_output=True, text=True, timeout=60, check=False
     )
     if done.returncode and "Operation not permitted" in done.stderr:
         pytest.skip(f"no overlay can be mounted here: {done.stderr[-200:]}")

@@ -1,38 +1,17 @@
 """Checkpoints, going back, forks: what the owner sees of them."""
 
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
-from tests.sandbox.workspace.hand import Hand
+from tests.sandbox.workspace.hand import Hand, Recorder
 
-from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.errors import BadInput, NotFound, ToolFailed
 from daimon.abi.workspace import CheckpointId, WorkspaceId
-from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace import course
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
-
-
-class Recorder:
-    """A ground that says what it was told. What a real one does is tested where it is made."""
-
-    place, name, user = -1, "w", None
-
-    def __init__(self, is_sealed: bool = True, failure: OSError | None = None) -> None:
-        self.stacks: list[Stack] = []
-        self.is_sealed, self.failure = is_sealed, failure
-
-    async def rotate(self, stack: Stack) -> bool:
-        if self.failure:
-            raise self.failure
-        self.stacks.append(stack)
-        return self.is_sealed
-
-    async def try_rotate(self, stack: Stack) -> bool:
-        return self.is_sealed and await self.rotate(stack)
-
-    async def close(self) -> None: ...
 
 
 def what(changes: tuple[object, ...]) -> dict[str, str]:
@@ -174,7 +153,7 @@ async def test_an_open_workspace_is_not_discarded(store: Store, hand: Hand) -> N
     store.attach(hand.workspace, Recorder())
     with pytest.raises(BadInput, match="is open"):
         await store.discard(hand.workspace)
-    store.detach(hand.workspace)
+    await store.detach(hand.workspace)
     await store.discard(hand.workspace)
 
 
@@ -266,3 +245,43 @@ async def test_a_live_layer_belongs_to_whom_the_base_belongs(store: Store, tmp_p
     made = await store.new(str(theirs))
     seen = Hand(store, made.id, theirs).live.stat()
     assert (seen.st_uid, seen.st_gid, seen.st_mode & 0o777) == (12345, 12346, 0o750)
+
+
+async def test_a_workspace_whose_directory_is_gone_says_so_and_can_be_discarded(store: Store, hand: Hand, base: Path) -> None:
+    hand.write("new", "x")
+    os.rename(base, base.with_name("elsewhere"))
+    with pytest.raises(ToolFailed, match="project"):
+        await store.diff(hand.workspace)
+    assert len(await store.list()) == 1
+    await store.discard(hand.workspace)
+    assert await store.list() == ()
+
+
+async def test_who_goes_away_does_not_stop_what_has_begun(store: Store, hand: Hand) -> None:
+    hand.write("new", "x")
+    asking = asyncio.create_task(store.checkpoint(hand.workspace, "one"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await store.settle()
+    assert (await store.checkpoints(hand.workspace))[0].why == "one"
+    assert hand.seen()["new"] == "x"
+
+
+async def test_what_a_program_closed_to_its_own_user_stops_nobody(store: Store, hand: Hand, base: Path) -> None:
+    hand.write("closed/inner/file", "x")
+    hand.write("secret", "y", 0o000)
+    (hand.live / "closed/inner").chmod(0o000)
+    (hand.live / "closed").chmod(0o555)
+    hand.live.chmod(0o000)
+    made = await store.checkpoint(hand.workspace, "one")
+    assert {"closed", "closed/inner", "secret"} <= {change.path for change in await store.diff(hand.workspace)}
+    fork = await store.fork(hand.workspace)
+    hand.write("readme", "more\n")
+    await store.restore(hand.workspace, made.id)
+    await store.merge(fork.id, hand.workspace)
+    await store.discard(fork.id)
+    await store.discard(hand.workspace)
+    assert await store.list() == ()

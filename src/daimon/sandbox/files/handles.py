@@ -46,22 +46,24 @@ Looks = Callable[[str, Held], Look]
 class Handles:
     def __init__(self) -> None:
         self._held: OrderedDict[str, Held] = OrderedDict()
+        self._under: dict[str, set[str]] = {}
+        """Of each directory on the way to one, those that lie below it."""
 
     def hold(self, path: str, version: Version, stamp: Stamp) -> None:
-        self._held[path] = Held(version, stamp, version, time.time_ns())
+        self._put(path, Held(version, stamp, version, time.time_ns()))
         self._held.move_to_end(path)
         if len(self._held) > MOST:
-            self._held.popitem(last=False)
+            self._take(next(iter(self._held)))
 
     def drop(self, path: str) -> None:
         """With all below it: they were moved or deleted by the session itself."""
-        for each in [each for each in self._held if each == path or each.startswith(f"{path}/")]:
-            del self._held[each]
+        for each in self.below(frozenset({path})):
+            self._take(each)
 
     def moved(self, source: str, target: str) -> None:
         """The session moved something: it knows it under its new name."""
-        for path in [each for each in self._held if each == source or each.startswith(f"{source}/")]:
-            self._held[target + path[len(source) :]] = self._held.pop(path)
+        for path in self.below(frozenset({source})):
+            self._put(target + path[len(source) :], self._take(path))
 
     def known(self, path: str) -> str:
         """The version that the session knows; empty: none."""
@@ -73,7 +75,8 @@ class Handles:
 
     def below(self, stirred: frozenset[str]) -> list[str]:
         """Those that may have changed when something stirred at these paths."""
-        return [path for path in self._held if path in stirred or any(above in stirred for above in _above(path))]
+        found = {path for path in stirred if path in self._held}
+        return sorted(found.union(*(self._under.get(path, ()) for path in stirred)))
 
     def paths(self) -> list[str]:
         return list(self._held)
@@ -81,6 +84,19 @@ class Handles:
     def changed(self, paths: Iterable[str], look: Looks) -> tuple[str, ...]:
         """Those of them that changed and were not told yet."""
         return tuple(path for path in paths if self._is_news(path, look))
+
+    def _put(self, path: str, held: Held) -> None:
+        if path not in self._held:
+            for above in _above(path):
+                self._under.setdefault(above, set()).add(path)
+        self._held[path] = held
+
+    def _take(self, path: str) -> Held:
+        for above in _above(path):
+            self._under[above].discard(path)
+            if not self._under[above]:
+                del self._under[above]
+        return self._held.pop(path)
 
     def _is_news(self, path: str, look: Looks) -> bool:
         held = self._held[path]

@@ -20,7 +20,7 @@ from daimon.sandbox.files.walking import must_be_shallow
 from daimon.sandbox.files.writing import TEMPORARY, fill
 
 CHUNK = 1024 * 1024
-MOST_COPIED = 200_000
+MOST_COPIED, MOST_COPIED_BYTES = 200_000, 2 * 1024**3
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -82,14 +82,15 @@ def by_copy(source: Entry, target: Entry, overwrite: bool, path: str) -> None:
 
 class _Copy:
     def __init__(self, path: str) -> None:
-        self._path, self._count = path, 0
+        self._path, self._count, self._bytes = path, 0, 0
 
     def entry(self, source: Entry, target: Entry, depth: int = 0) -> None:
         must_be_shallow(depth, self._path)
-        self._count += 1
-        if self._count > MOST_COPIED:
-            raise ToolFailed("too_large", f"{named(self._path)} has more than {MOST_COPIED:,} entries; move it with a command in the box")
         about = os.stat(source[1], dir_fd=source[0], follow_symlinks=False)
+        self._count, self._bytes = self._count + 1, self._bytes + about.st_size
+        if self._count > MOST_COPIED or self._bytes > MOST_COPIED_BYTES:
+            most = f"more than {MOST_COPIED:,} entries or {MOST_COPIED_BYTES:,} bytes"
+            raise ToolFailed("too_large", f"{named(self._path)} has {most}; move it with a command in the box")
         if stat.S_ISDIR(about.st_mode):
             self._directory(source, target, about, depth)
         elif stat.S_ISLNK(about.st_mode):
@@ -121,8 +122,8 @@ class _Copy:
                 raise ToolFailed("unstable", f"something in {named(self._path)} changed while it was moved; try again", retryable=True)
             into = os.open(target[1], _NEW, 0o600, dir_fd=target[0])
             try:
-                while chunk := os.read(from_, CHUNK):
-                    fill(into, chunk)
+                for start in range(0, about.st_size, CHUNK):  # no more than was counted, however it grows
+                    fill(into, os.pread(from_, min(CHUNK, about.st_size - start), start))
                 _same_looks(into, about)
             finally:
                 os.close(into)

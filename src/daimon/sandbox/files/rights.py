@@ -10,7 +10,8 @@ from types import TracebackType
 
 from daimon.abi.errors import Misconfigured
 
-_libc = ctypes.CDLL(None)
+_libc = ctypes.PyDLL(None)  # these calls are too short to let other threads in
+_setfsuid, _setfsgid = _libc.setfsuid, _libc.setfsgid
 _NOBODY_NEW = -1
 
 
@@ -25,10 +26,10 @@ class Rights:
     def __enter__(self) -> None:
         if self._user is None:
             return
-        _libc.setfsgid(self._user)
-        _libc.setfsuid(self._user)
+        _setfsgid(self._user)
+        _setfsuid(self._user)
         # These calls never say that they failed; asking with a user that cannot be tells who it is now.
-        if _libc.setfsuid(_NOBODY_NEW) != self._user or _libc.setfsgid(_NOBODY_NEW) != self._user:
+        if _setfsuid(_NOBODY_NEW) != self._user or _setfsgid(_NOBODY_NEW) != self._user:
             self.give_back()
             raise Misconfigured(f"the files driver cannot take on the rights of user {self._user}; only root can")
 
@@ -38,5 +39,5 @@ class Rights:
 
     @staticmethod
     def give_back() -> None:
-        _libc.setfsuid(os.geteuid())
-        _libc.setfsgid(os.getegid())
+        _setfsuid(os.geteuid())
+        _setfsgid(os.getegid())

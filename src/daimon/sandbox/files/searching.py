@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,10 +22,19 @@ from daimon.sandbox.files.tree import Tree
 
 LONGEST_S = 20.0
 MOST_PATTERN = 2_000
+MOST_OF_FILE = 100
 _REFUSED = 2
 SWITCHES = (
     *("--no-config", "--no-ignore", "--hidden", "--no-follow", "--no-messages", "--color=never", "--no-heading", "--with-filename"),
-    *("--line-number", "--byte-offset", "--null", "--max-columns=1", "--max-count=100", "--max-filesize=64M", "--encoding=none"),
+    *(
+        "--line-number",
+        "--byte-offset",
+        "--null",
+        "--max-columns=1",
+        f"--max-count={MOST_OF_FILE}",
+        "--max-filesize=64M",
+        "--encoding=none",
+    ),
 )
 _LINE = re.compile(rb"([^\0]+)\0(\d+):(\d+):[^\n]*\n")
 SEARCHER = os.path.join(os.path.dirname(__file__), "searcher.py")
@@ -90,11 +100,15 @@ async def lines(start: Start, query: Query, user: int | None, engine: Engine) ->
     program = engine.program
     words = _ripgrep(program, query, start) if program else _python(query, start)
     other = user if program else None  # the one of our own opens with care, and may not be open to that user
-    said = await Program(words, start.folder, other, engine.longest_s).run()
+    try:
+        said = await Program(words, start.folder, other, engine.longest_s).run()
+    except OSError as error:
+        raise ToolFailed("failed", f"the search cannot be started: {error.strerror}") from error
     if not said.output and said.code == _REFUSED:
         raise ToolFailed("bad_pattern", f"the search cannot be made: {said.errors.decode(errors='replace').strip()[:500]}")
     spotted = _spotted(said.output, start, Glob(query.glob) if query.glob and not start.name and not program else None)
-    return Raw(tuple(sorted(spotted, key=_order)), engine.name, said.is_cut, said.is_late)
+    is_full = any(count >= MOST_OF_FILE for count in Counter(each.path for each in spotted).values())
+    return Raw(tuple(sorted(spotted, key=_order)), engine.name, said.is_cut or is_full, said.is_late)
 
 
 def _check(query: Query) -> None:

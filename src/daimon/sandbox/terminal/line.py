@@ -16,6 +16,8 @@ ROWS, COLUMNS = 50, 160
 AT_ONCE = 1 << 16
 TURNS = 32
 """Readings in a row; then others are heard."""
+PLENTY, BREATH_S = 1 << 20, 0.002
+"""After so much, a pause: whoever writes without end does not get all of the gateway's time."""
 _INPUT, _OUTPUT, _LOCAL = 0, 1, 3
 
 
@@ -30,6 +32,7 @@ class Line:
             os.set_blocking(descriptor, False)
         self._given = (os.dup(self._slave), commands, reports)
         self._is_open = True
+        self._taken = 0
 
     def give(self) -> tuple[int, int, int]:
         """Terminal, commands, reports: for the shell. Whoever takes them closes them."""
@@ -37,8 +40,20 @@ class Line:
         return given
 
     def listen(self, printed: Callable[[bytes], None], reported: Callable[[bytes], None]) -> None:
-        self._loop.add_reader(self._master, self._hear, self._master, printed)
-        self._loop.add_reader(self._reports, self._hear, self._reports, reported)
+        self._listen(self._master, printed)
+        self._listen(self._reports, reported)
+
+    def _listen(self, descriptor: int, hearer: Callable[[bytes], None]) -> None:
+        if self._is_open:
+            self._loop.add_reader(descriptor, self._heard, descriptor, hearer)
+
+    def _heard(self, descriptor: int, hearer: Callable[[bytes], None]) -> None:
+        if not self._hear(descriptor, hearer):
+            self._loop.remove_reader(descriptor)
+        elif self._taken > PLENTY:
+            self._taken = 0
+            self._loop.remove_reader(descriptor)
+            self._loop.call_later(BREATH_S, self._listen, descriptor, hearer)
 
     def drain(self, printed: Callable[[bytes], None]) -> None:
         """What is there already."""
@@ -74,18 +89,20 @@ class Line:
             if descriptor >= 0:
                 os.close(descriptor)
 
-    def _hear(self, descriptor: int, hearer: Callable[[bytes], None]) -> None:
+    def _hear(self, descriptor: int, hearer: Callable[[bytes], None]) -> bool:
+        """May more come?"""
         for _ in range(TURNS):
             try:
                 data = os.read(descriptor, AT_ONCE)
             except BlockingIOError:
-                return
+                return True
             except OSError:
                 data = b""
             if not data:
-                self._loop.remove_reader(descriptor)
-                return
+                return False
+            self._taken += len(data)
             hearer(data)
+        return True
 
     async def _write(self, descriptor: int, data: bytes) -> None:
         left = memoryview(data)
@@ -109,8 +126,6 @@ class Line:
 
 def _set_up(slave: int) -> list[int | list[bytes | int]]:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    for descriptor in (slave,):
-        os.set_inheritable(descriptor, False)
     settings = termios.tcgetattr(slave)
     settings[_OUTPUT] &= ~termios.OPOST
     settings[_LOCAL] &= ~termios.ECHO

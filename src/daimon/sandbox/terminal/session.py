@@ -198,6 +198,12 @@ class Session:
         await self._in_time(self._quietly(State(directory=wanted).cd(self._box.directory)))
         return self.directory == wanted
 
+    async def ended(self) -> Finish:
+        """How, of one that ended while nothing ran in it."""
+        over = self._spawned.took_over()
+        await self.close()
+        return Finish(over or "shell ended", 128 + signal.SIGKILL, self.directory, self._spawned.how())
+
     def meanwhile(self) -> bytes:
         """What was printed while no command ran, since the last question: at most its end."""
         said, self._between = bytes(self._between), bytearray()

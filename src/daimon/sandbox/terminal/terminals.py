@@ -146,12 +146,22 @@ class ShellTerminals:
         return tuple(name for name, terminal in self._terminals.items() if terminal.session.is_busy)
 
     async def enter(self) -> None:
-        """Back. Where a directory is gone, that is told with the next result."""
+        """Back. Where a directory is gone, that is told with the next result. Rules by pattern are about the tree that was there: a
+        shell under such rules is left, and the next command begins another one with what it knew."""
+        if self._box.has_rules_by_pattern:
+            await self._leave_shells()
         for terminal in self._terminals.values():
             wanted = terminal.session.directory
             if not await terminal.session.enter():
                 terminal.lost.append(f"the directory {wanted} is gone; the terminal is in {terminal.session.directory} now")
                 terminal.told = terminal.session.directory
+
+    async def _leave_shells(self) -> None:
+        idle = [name for name, terminal in self._terminals.items() if terminal.run is None and not terminal.jobs]
+        for name in idle:
+            terminal = self._terminals.pop(name)
+            self._saved[name] = await terminal.session.state()
+            await terminal.session.close()
 
     async def close(self) -> None:
         """Saves first what can be saved; a box that does not answer is not waited for long."""
@@ -199,7 +209,8 @@ class ShellTerminals:
         saved = self._saved.get(line.terminal, State())
         environment = {"AGENT_ID": self._agent, "AGENT_TASK": line.task}
         session = await Session.begin(self._box, environment, saved)
-        lost = found.lost if found is not None else self._anew.pop(line.terminal, [])
+        ended = [] if found is None else [*found.lost, *_losses(line.terminal, await found.session.ended(), found.jobs)]
+        lost = ended or self._anew.pop(line.terminal, [])
         if saved.directory and session.directory != saved.directory:
             lost = [*lost, f"the directory {saved.directory} is gone; the terminal begins in {session.directory}"]
         made = self._terminals[line.terminal] = _Terminal(session, session.directory, lost)
@@ -217,6 +228,7 @@ class ShellTerminals:
             self._saved[run.line.terminal] = terminal.session.saved
             if not terminal.session.is_alive:
                 await terminal.session.close()
+                self._terminals.pop(run.line.terminal, None)
         lost += _losses(run.line.terminal, finish, terminal.jobs)
         terminal.jobs = await self._jobs(run.line.terminal, terminal)
         terminal.told = finish.directory

@@ -36,6 +36,8 @@ class Reports:
 
     def take(self, data: bytes) -> list[Report]:
         self._waiting += data
+        if b"\0" not in data and len(self._waiting) <= MOST_WAITING:
+            return []
         *whole, rest = bytes(self._waiting).split(b"\0")
         self._waiting = bytearray(rest if len(rest) <= MOST_WAITING else b"")
         return [report for each in whole if (report := self._read(each)) is not None]

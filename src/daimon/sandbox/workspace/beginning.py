@@ -15,16 +15,20 @@ def new(house: House, directory: str, name: str) -> Room:
     base = os.path.realpath(directory)
     _check(house, Path(base), directory)
     index = house.index
-    family = index.family_of(base) or Family(f"f{index.number('f')}", base)
-    if (found := next((room for room in index.rooms(family.id) if room.forked_from is None), None)) is not None:
+    of = index.family_of(base) or Family(f"f{index.number('f')}", base)
+    if (found := next((room for room in index.rooms(of.id) if room.forked_from is None), None)) is not None:
         return found
     id = f"w{index.number('w')}"
     first = Point(
-        number=index.number("c"), workspace=id, parent=None, generation=family.generation, stack=(), why="the beginning",
+        number=index.number("c"), workspace=id, parent=None, generation=of.generation, stack=(), why="the beginning",
         at=house.clock.now(),
     )  # fmt: skip
-    room = Room(id, family.id, name or Path(base).name, first.id, f"l{index.number('l')}", engine=house.engine)
-    return _made(house, family, room, first)
+    room = Room(id, of.id, name or Path(base).name, first.id, f"l{index.number('l')}", engine=house.engine)
+    return _made(house, of, room, first)
+
+
+def family(house: House, directory: str) -> Family | None:
+    return house.index.family_of(os.path.realpath(directory))
 
 
 def _check(house: House, base: Path, given: str) -> None:

@@ -15,6 +15,7 @@ from io import FileIO
 from daimon.abi.workspace import Entry
 from daimon.sandbox.workspace import layer, place
 from daimon.sandbox.workspace.layer import PIECE
+from daimon.sandbox.workspace.stack import View
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -28,6 +29,26 @@ class Piece:
     path: str = ""
     may_link: bool = False
     data: bytes | None = None
+
+
+def mode_in(view: View) -> Callable[[str], int]:
+    """How directories are there that a new layer needs on the way."""
+
+    def mode(path: str) -> int:
+        found = view.source(path)
+        return found.entry.mode if found is not None and found.entry.kind == "directory" else 0o755
+
+    return mode
+
+
+def piece_of(view: View, path: str) -> Piece | None:
+    """What a view has there, to build from."""
+    found = view.source(path)
+    if found is None:
+        return None
+    if found.sheet is None:
+        return Piece(view.hashed(path, found), view.base.path, path)
+    return Piece(found.entry, found.sheet.tree, path, may_link=found.sheet.is_sealed)
 
 
 class Builder:

@@ -13,12 +13,12 @@ import asyncio
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace import diff, layer, place
-from daimon.sandbox.workspace.build import Builder, Piece
+from daimon.sandbox.workspace.build import Builder, Piece, mode_in, piece_of
 from daimon.sandbox.workspace.manifest import Identity, identity, walked
-from daimon.sandbox.workspace.merge import mode_in, piece_of
 from daimon.sandbox.workspace.rows import Layer
 from daimon.sandbox.workspace.shelf import Shelf
 from daimon.sandbox.workspace.stack import Base, Sheet, View
@@ -133,7 +133,8 @@ class CopiesGround:
             for path in sorted(paths):
                 piece = piece_of(after, path)
                 if piece is not None and not diff.is_same(self._copy.entry(top, path), piece.entry):
-                    builder.put(top, path, Piece(piece.entry, piece.tree, piece.path))
+                    with suppress(PermissionError):  # what may not be read is not there, and is not missed
+                        builder.put(top, path, Piece(piece.entry, piece.tree, piece.path))
 
     def _clear(self, top: int, path: str, after: View) -> None:
         """What is not to be there, and files that are to be others."""

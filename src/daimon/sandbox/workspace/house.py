@@ -55,12 +55,13 @@ class Open:
 
 
 class House:
-    def __init__(self, root: Path, index: Index, clock: Clock, engine: Engine = "overlay") -> None:
+    def __init__(self, root: Path, index: Index, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS) -> None:
         self.root = root
         self.index = index
         self.clock = clock
         self.engine: Engine = engine
         """Of new workspaces."""
+        self.most_layers = most_layers
         self.most = Most()
         """Of what is copied."""
         self.open: dict[str, Open] = {}
@@ -261,8 +262,10 @@ class House:
         return opened is None or await self._put(room, stack, opened.ground.try_rotate) or None
 
     async def _put(self, room: Room, stack: Stack, rotate: Callable[[Stack], Awaitable[bool]]) -> bool:
-        if len(stack.frozen) >= MOST_LAYERS:
-            raise ToolFailed("workspace", f"workspace {room.id} has {len(stack.frozen)} layers that cannot be put together; fork it")
+        if len(stack.frozen) >= self.most_layers:
+            raise ToolFailed(
+                "workspace", f"{room.id} has {len(stack.frozen)} layers, more than can be put in place; go to a newer checkpoint"
+            )
         try:
             return await rotate(stack)
         except OSError as failure:
@@ -299,9 +302,9 @@ class House:
         """The same checkpoint with fewer layers, if a squash has made one of many, or must do so now."""
         short = replace(head, stack=squash.shortened(head.stack, self.index.layers(room.family)))
         layers = self.layers(room.family, short)
-        if len(layers) < MOST_LAYERS - 1:
+        if len(layers) < self.most_layers - 1:
             return short
-        await asyncio.to_thread(self.squash, room.family, layers)
+        await asyncio.to_thread(self.squash, room.family, layers, is_forced=True)
         whole = squash.shortened(layers, self.index.layers(room.family))
         return replace(short, stack=whole, generation=self.index.family(room.family).generation)
 
@@ -310,11 +313,11 @@ class House:
             self._squashing.add(family)
             self.later(self.squash, family, stack)
 
-    def squash(self, family: str, stack: tuple[str, ...]) -> None:
-        """Makes one layer of many; it counts for checkpoints that are made from then on."""
+    def squash(self, family: str, stack: tuple[str, ...], *, is_forced: bool = False) -> None:
+        """Makes one layer of many; it counts for checkpoints that are made from then on. Forced: of all, whoever may write into them."""
         try:
             rows, shelf = self.index.layers(family), self.shelf(family)
-            old = squash.sealed_end(stack, rows)
+            old = stack if is_forced else squash.sealed_end(stack, rows)
             if len(old) < 2:
                 return
             name = f"l{self.index.number('l')}"
@@ -323,6 +326,15 @@ class House:
                 self.index.put_layer(Layer(name, family, replaces=old))
         finally:
             self._squashing.discard(family)
+
+    def seal(self, family: str) -> None:
+        """Nobody works in this family any more: what somebody might have written into is what it is from now on."""
+        live = {room.live for room in self.index.rooms(family)}
+        for row in self.index.layers(family).values():
+            if not row.sealed and row.name not in live:
+                self.shelf(family).sheet(row)
+                with self.index.transaction():
+                    self.index.put_layer(replace(row, sealed=True))
 
     def later(self, work: Callable[..., None], *arguments: object) -> None:
         task = asyncio.create_task(self._quietly(work, *arguments))

@@ -7,7 +7,8 @@ other, are one edit only if they say the same; otherwise there is no answer, and
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-MOST_LINES = 20_000
+MOST_LINES = 5_000
+"""Finding what is the same takes time with the square of them, in the worst of cases; and somebody hostile may choose the case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,13 +69,21 @@ def walked(top: int, path: str) -> Iterator[tuple[str, os.stat_result]]:
     pending = [path]
     while pending:
         where = pending.pop()
-        for name, seen in place.listed(top, where):
+        for name, seen in _listed(top, where):
             below = f"{where}/{name}" if where else name
             if len(os.fsencode(below)) > place.LONGEST:
                 continue
             yield below, seen
             if place.kind_of(seen) == "directory":
                 pending.append(below)
+
+
+def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
+    """What may not be read is not ours to know."""
+    try:
+        return place.listed(top, where)
+    except (PermissionError, FileNotFoundError):
+        return []
 
 
 def write(directory: str, made: Manifest) -> None:

@@ -7,13 +7,12 @@ the fork's own layers.
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from daimon.abi.errors import BadInput
 from daimon.abi.workspace import Change, Conflict, Entry, Outcome
 from daimon.sandbox.workspace import course, diff, layer, lines
-from daimon.sandbox.workspace.build import Builder, Piece
+from daimon.sandbox.workspace.build import Builder, Piece, mode_in, piece_of
 from daimon.sandbox.workspace.house import Commit, House
 from daimon.sandbox.workspace.rows import Layer, Point, Room
 from daimon.sandbox.workspace.stack import View
@@ -50,7 +49,8 @@ async def merge(house: House, fork: Room, into: Room) -> Outcome:
     name = f"l{house.index.number('l')}"
     plan = await asyncio.to_thread(_planned, house, into, (origin, ours, theirs), name)
     if plan.conflicts:
-        return replace(start, conflicts=tuple(plan.conflicts), notes=house.notes(into.family, ours, theirs))
+        late = await asyncio.to_thread(house.notes, into.family, ours, theirs)
+        return replace(start, conflicts=tuple(plan.conflicts), notes=late)
     if not plan.wanted:
         return replace(start, notes=(f"{fork.name} has nothing that is not here already",))
     made = house.new_point(into, ours, f"{fork.name} merged", (name, *ours.stack))
@@ -105,26 +105,6 @@ def _planned(house: House, into: Room, points: tuple[Point, Point, Point], name:
             Builder(shelf.tree(name), mode_in(ours), shelf.owner()).build(plan.wanted)
             layer.sync(shelf.path(name))
     return plan
-
-
-def mode_in(view: View) -> Callable[[str], int]:
-    """How directories are there that a new layer needs on the way."""
-
-    def mode(path: str) -> int:
-        found = view.source(path)
-        return found.entry.mode if found is not None and found.entry.kind == "directory" else 0o755
-
-    return mode
-
-
-def piece_of(view: View, path: str) -> Piece | None:
-    """What a view has there, to build from."""
-    found = view.source(path)
-    if found is None:
-        return None
-    if found.sheet is None:
-        return Piece(view.hashed(path, found), view.base.path, path)
-    return Piece(found.entry, found.sheet.tree, path, may_link=found.sheet.is_sealed)
 
 
 def _compared(sides: Sides) -> Plan:

@@ -13,13 +13,13 @@ _INNER = frozenset(pin.partition("/")[2] for pin in GIT_PINS if not pin.endswith
 
 
 def is_program(path: str, view: View) -> bool:
-    """In a tree as this view shows it."""
-    parts = path.split("/")
+    """In a tree as this view shows it. Case does not count: on some disks it makes no difference."""
+    exact, parts = path.split("/"), path.lower().split("/")
     if any("/".join(parts[:number]) in _TOP for number in range(1, len(parts) + 1)):
         return True
     for number, name in enumerate(parts):
-        way = "/".join(parts[:number])
-        if name == GIT and not view.is_directory(f"{way}/{GIT}" if way else GIT):
+        way = "/".join(exact[:number])
+        if name == GIT and not view.is_directory("/".join(exact[: number + 1])):
             return True  # a file or link of that name points to settings elsewhere
         if name in _INNER and (parts[number - 1] == GIT if number else False):
             return True

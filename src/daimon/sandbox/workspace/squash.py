@@ -2,7 +2,8 @@
 
 The new layer says of each path what the topmost of the old ones says. Whiteouts stay, since the base may have what they hide. A directory
 that the old layers hid in part, by an opaque one or by something else further down, is opaque in the new one. What the manifests
-remember of the base is the oldest memory of each path. Only sealed layers are taken: what is linked must never be written again.
+remember of the base is the oldest memory of each path. What is linked must never be written again: files of layers that somebody may
+still write into are copied, and such layers are only taken when there is no other way.
 """
 
 from collections.abc import Mapping
@@ -47,6 +48,8 @@ def squash(shelf: Shelf, old: tuple[Sheet, ...], name: str) -> None:
     with place.opened(shelf.tree(name)) as top:
         for path in sorted(made.items):
             _put(builder, top, path, made.items[path], first[path])
+    if not all(sheet.is_sealed for sheet in old):
+        made.items = shelf.live(name, is_hashed=True).manifest.items  # what was copied may have changed since it was listed
     shelf.adopt(name, made)
     layer.sync(shelf.path(name))
 
@@ -58,7 +61,7 @@ def _put(builder: Builder, top: int, path: str, item: Item, sheet: Sheet) -> Non
         case "directory":
             builder.directory(top, path, item.mode, is_opaque=item.is_opaque)
         case _:
-            builder.put(top, path, Piece(item.entry(), sheet.tree, path, may_link=True))
+            builder.put(top, path, Piece(item.entry(), sheet.tree, path, may_link=sheet.is_sealed))
 
 
 def union(old: tuple[Sheet, ...]) -> Manifest:

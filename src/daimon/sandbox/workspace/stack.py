@@ -7,7 +7,7 @@ there: a whiteout or a file ends it. Everything else is what the topmost layer s
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import FileIO
 
@@ -95,7 +95,8 @@ class View:
         sheets, is_on_base = self._directory(path)
         found = {name for sheet in sheets for name in sheet.manifest.children(path)}
         if is_on_base:
-            found.update(name for name, _ in place.listed(self.top, path))
+            with suppress(PermissionError):
+                found.update(name for name, _ in place.listed(self.top, path))
         return sorted(name for name in found if self.source(f"{path}/{name}" if path else name) is not None)
 
     def below(self, path: str) -> Iterator[str]:

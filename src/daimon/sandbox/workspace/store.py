@@ -16,18 +16,19 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from daimon.abi.errors import BadInput
+from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
 from daimon.sandbox.workspace import apply, beginning, comparing, course, garbage, merge, underneath
 from daimon.sandbox.workspace.copies import CopiesGround
-from daimon.sandbox.workspace.house import House, Open
+from daimon.sandbox.workspace.house import MOST_LAYERS, House, Open
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Engine, Point, Room
 from daimon.sandbox.workspace.trouble import told
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Ground)
 _log = logging.getLogger(__name__)
 
 
@@ -38,21 +39,30 @@ class Store:
         self._begun: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay") -> "Store":
-        """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on."""
+    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS) -> "Store":
+        """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on;
+        `most_layers`: so many can be put in place."""
 
         def opened() -> House:
             with told():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
-                house = House(root.resolve(), Index(root / "index.db"), clock, engine)
+                house = House(root.resolve(), Index(root / "index.db"), clock, engine, most_layers)
                 garbage.strays(house)
                 return house
 
         house = await asyncio.to_thread(opened)
-        with told():
-            for note in await apply.recover(house):
-                _log.warning(note)
-        return cls(house)
+        store = cls(house)
+        for family in house.index.families():
+            try:
+                await store._locked(family.id, lambda id=family.id: store._carried_on(id))  # type: ignore[misc]
+                await store._locked(family.id, lambda id=family.id: store._sealed(id))  # type: ignore[misc]
+            except ToolFailed as failure:
+                _log.warning("an apply into %s was interrupted and cannot be carried on yet: %s", family.base, failure)
+        return store
+
+    async def _carried_on(self, family: str) -> None:
+        for note in await apply.recover(self._house, family):
+            _log.warning(note)
 
     async def settle(self) -> None:
         """Waits for what is done in the background."""
@@ -77,6 +87,17 @@ class Store:
         """The directory in which its layers are."""
         return self._house.shelf(self._house.room(workspace).family).directory
 
+    async def opened(self, workspace: WorkspaceId, make: Callable[[Stack], Awaitable[G]]) -> G:
+        """Opens one: nothing moves it between the look at its layers and the moment when this knows of its ground."""
+
+        async def made() -> G:
+            room = self._house.room(workspace)
+            ground = await make(self._house.stack(room))
+            self.attach(workspace, ground)
+            return ground
+
+        return await self._locked(self._house.room(workspace).family, made)
+
     def attach(self, workspace: WorkspaceId, ground: Ground, gather: Callable[[], Awaitable[None]] | None = None) -> None:
         """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
         self._house.open[self._house.room(workspace).id] = Open(ground, gather)
@@ -92,8 +113,15 @@ class Store:
 
         return await self._locked(self._house.room(workspace).family, made)
 
-    def detach(self, workspace: WorkspaceId) -> None:
+    async def detach(self, workspace: WorkspaceId) -> None:
+        """It is open no more: nothing sees its tree, and nothing writes there."""
         self._house.open.pop(workspace, None)
+        if (room := self._house.index.room(workspace)) is not None:
+            await self._locked(room.family, lambda: self._sealed(room.family))
+
+    async def _sealed(self, family: str) -> None:
+        if not any(room.id in self._house.open for room in self._house.index.rooms(family)):
+            await asyncio.to_thread(self._house.seal, family)
 
     async def live_changes(self, workspace: WorkspaceId) -> tuple[Change, ...]:
         """What is in the live layer, by name and kind; nothing is hashed."""
@@ -112,7 +140,12 @@ class Store:
     # the port
 
     async def new(self, directory: str, name: str = "") -> Workspace:
-        return self._shown(await self._locked("", lambda: asyncio.to_thread(beginning.new, self._house, directory, name)))
+        async def begun() -> Room:
+            family = await asyncio.to_thread(beginning.family, self._house, directory)
+            async with self._locks[family.id if family else directory]:
+                return await asyncio.to_thread(beginning.new, self._house, directory, name)
+
+        return self._shown(await self._locked("", begun))
 
     async def list(self) -> tuple[Workspace, ...]:
         rooms = await asyncio.to_thread(self._house.index.rooms)
@@ -161,7 +194,7 @@ class Store:
             await self._house.settle()
             await asyncio.to_thread(garbage.discard, self._house, room.id)
 
-        await self._moved(workspace, discarded)
+        await self._held(workspace, discarded)
 
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
         if workspace is None:
@@ -179,11 +212,15 @@ class Store:
     async def _moved(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
         """Something with a workspace, as it is when its turn comes."""
 
-        async def carried_on() -> T:
-            await apply.recover(self._house, self._house.room(workspace).family)
+        async def carried_on(room: Room) -> T:
+            await self._carried_on(room.family)
             return await work(self._house.room(workspace))
 
-        return await self._locked(self._house.room(workspace).family, carried_on)
+        return await self._held(workspace, carried_on)
+
+    async def _held(self, workspace: WorkspaceId, work: Callable[[Room], Coroutine[Any, Any, T]]) -> T:
+        """The same, even if an apply is half written."""
+        return await self._locked(self._house.room(workspace).family, lambda: work(self._house.room(workspace)))
 
     async def _locked(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         async def alone() -> T:
@@ -204,7 +241,7 @@ class Store:
             span = comparing.Span(self._of(room, since) if since else None, self._of(room, until) if until else None)
             return await asyncio.to_thread(comparing.compare, self._house, room, span, paths, is_text=is_text)
 
-        return await self._moved(workspace, compared)
+        return await self._held(workspace, compared)
 
     def _of(self, room: Room, id: str) -> Point:
         """A checkpoint of the family."""

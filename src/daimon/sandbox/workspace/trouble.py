@@ -8,7 +8,7 @@ import apsw
 
 from daimon.abi.errors import Misconfigured, ToolFailed
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def told() -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError) as failure:
         raise Misconfigured("the index of the workspaces is damaged; bring index.db back from a backup") from failure
     except OSError as failure:
-        if failure.errno in _FULL:
+        if failure.errno in FULL:
             raise _full(str(failure.filename or "the workspaces")) from failure
         raise ToolFailed("workspace", f"the workspace cannot be read or written: {failure}; nothing was changed") from failure
 

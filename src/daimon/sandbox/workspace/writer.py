@@ -9,7 +9,7 @@ of it can be done again after a crash.
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from daimon.abi.workspace import Entry
@@ -17,6 +17,7 @@ from daimon.sandbox.workspace import build, layer, place
 from daimon.sandbox.workspace.build import Piece
 from daimon.sandbox.workspace.diff import is_same
 from daimon.sandbox.workspace.stack import Base
+from daimon.sandbox.workspace.trouble import FULL
 
 PERMISSIONS = 0o777
 """Nothing that is applied runs with the rights of another user."""
@@ -41,12 +42,24 @@ class Writer:
     def write(self, steps: list[Step]) -> None:
         ordered = sorted(steps, key=lambda step: step.path)
         for step in reversed(ordered):
-            self._remove(step)
+            with self._minded(step):
+                self._remove(step)
         for step in ordered:
-            self._put(step)
+            with self._minded(step):
+                self._put(step)
         for path in self._places:
             with suppress(FileNotFoundError, NotADirectoryError):
                 layer.sync_directory(self.top, path)
+
+    @contextmanager
+    def _minded(self, step: Step) -> Iterator[None]:
+        """One path that cannot be written must not hold up all others for ever. Only for room on the disk it is worth while to wait."""
+        try:
+            yield
+        except OSError as failure:
+            if failure.errno in FULL:
+                raise
+            self.skipped.append(step.path)
 
     def _remove(self, step: Step) -> None:
         now = self.base.entry(self.top, step.path)
@@ -80,14 +93,21 @@ class Writer:
             if step.piece.entry.kind == "directory":
                 self._directory(inner, name, mode)
                 return
-            with suppress(FileNotFoundError):
-                os.unlink(self.temporary, dir_fd=inner)
-            if step.piece.entry.kind == "link":
-                os.symlink(step.piece.entry.hash, self.temporary, dir_fd=inner)
-            else:
-                self._file(inner, step.piece, mode)
-            self._own(inner, name, self.temporary)
-            os.rename(self.temporary, name, src_dir_fd=inner, dst_dir_fd=inner)
+            try:
+                self._replace(inner, name, step.piece, mode)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(self.temporary, dir_fd=inner)
+
+    def _replace(self, inner: int, name: str, piece: Piece, mode: int) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self.temporary, dir_fd=inner)
+        if piece.entry.kind == "link":
+            os.symlink(piece.entry.hash, self.temporary, dir_fd=inner)
+        else:
+            self._file(inner, piece, mode)
+        self._own(inner, name, self.temporary)
+        os.rename(self.temporary, name, src_dir_fd=inner, dst_dir_fd=inner)
 
     def _directory(self, inner: int, name: str, mode: int) -> None:
         with suppress(FileExistsError):

@@ -159,6 +159,18 @@ class ResourcesContract:
                 assert "10 minutes" in lease.lost
             assert len(made) == 3
 
+    async def test_what_goes_on_by_itself_is_not_closed_for_being_unused(self) -> None:
+        async with self.open(clock := ManualClock()) as (pool, made):
+            async with pool.lease("a") as lease:
+                lease.resource.is_needed = True
+            for is_needed in (True, False):
+                made[0].is_needed = is_needed
+                for _ in range(2):
+                    await settle()
+                    await clock.advance(IDLE_S + 1)
+                await settle()
+                assert made[0].is_alive is is_needed
+
     async def test_it_says_how_they_stand(self) -> None:
         async with self.open(ManualClock()) as (pool, _), pool.lease("a"):
             [standing] = pool.standing()
