@@ -97,7 +97,7 @@ class Workspaces(RuleBasedStateMachine):
 
     @rule(hand=hands)
     def let_go(self, hand: Hand) -> None:
-        self.store.detach(hand.workspace)
+        self.run(self.store.detach(hand.workspace))
 
     @rule(target=points, hand=hands)
     def checkpoint(self, hand: Hand) -> CheckpointId:

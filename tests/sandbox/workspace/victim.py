@@ -24,7 +24,7 @@ async def main(root: Path, base: Path, seed: int) -> None:
             path = f"d{chance.randrange(3)}/f{chance.randrange(6)}"
             hand.write(path, f"{number}\n" * 50) if chance.random() < 0.7 or path not in hand.seen() else hand.delete(path)
         if chance.random() < 0.3:
-            store.detach(hand.workspace)
+            await store.detach(hand.workspace)
             store.attach(hand.workspace, Holder(chance.random() < 0.7))
         match chance.randrange(6):
             case 0:
