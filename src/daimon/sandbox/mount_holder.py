@@ -17,7 +17,7 @@ user's; root's directories in the store stay root's.
 Pins are mounts *here*: one that was made further in would keep the old tree from going, and nobody would hear of it. The old tree goes
 first, so that no layer is written through one mount and read through another. If the next one cannot be mounted, the old one comes back;
 if that cannot either, this process ends. The kernel says that a tree is held only when nothing is mounted on it: while it is asked, the
-pins are off for a fraction of a millisecond, and a program of the box could write there; nothing of that leaves the layers unseen.
+pins are off for a moment, and a program of the box could write there, into the layer; an apply leaves such files out.
 When the socket closes, the gateway is gone: this process ends, and with it and the boxes all mounts. Standard library only.
 """
 

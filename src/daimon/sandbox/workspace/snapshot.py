@@ -8,6 +8,8 @@ three times at most; then the copy is kept, and said to be not whole. It is one 
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from daimon.sandbox.workspace import layer, place
 from daimon.sandbox.workspace.build import Builder, Piece
@@ -72,12 +74,35 @@ class Copying:
             self._check(source, now, changed)
             for path in sorted(changed & made.keys(), reverse=True):
                 _clear(top, path, stays=_is_directory(now, path))
-            for path in sorted(changed & now.keys()):
-                try:
-                    self._put(source, top, path, may_link=self._is_known(path, now))
-                except (FileNotFoundError, NotADirectoryError):
-                    now[path] = None
-                    _clear(top, path, stays=False)
+            pending = sorted(changed & now.keys())
+            files = [path for path in pending if self._is_known(path, now) and not _is_directory(now, path)]
+            for path in sorted({*pending}.difference(files)):
+                self._try_to_put(source, top, path, now)
+            for where, names in groupby(sorted(path.rpartition("/")[::2] for path in files), itemgetter(0)):
+                for path in self._not_linked(top, where, [name for _, name in names]):
+                    self._try_to_put(source, top, path, now)
+
+    def _not_linked(self, top: int, where: str, names: list[str]) -> list[str]:
+        """Links what is in a directory as the last copy has it. Returns paths that must be copied: too many links, or no way there."""
+        assert self._last is not None
+        done = 0
+        with (
+            suppress(OSError),
+            place.opened(self._last.tree) as last,
+            place.directory(last, where) as old,
+            place.directory(top, where) as new,
+        ):
+            for name in names:
+                os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+                done += 1
+        return [f"{where}/{name}" if where else name for name in names[done:]]
+
+    def _try_to_put(self, source: int, top: int, path: str, now: Stamps) -> None:
+        try:
+            self._put(source, top, path)
+        except (FileNotFoundError, NotADirectoryError):
+            now[path] = None
+            _clear(top, path, stays=False)
 
     def _check(self, source: int, now: Stamps, changed: set[str]) -> None:
         files = (place.about(source, path) for path in changed if not self._is_known(path, now))
@@ -88,7 +113,7 @@ class Copying:
         stamp = now.get(path)
         return self._last is not None and stamp is not None and self._last.stamps.get(path) == stamp
 
-    def _put(self, source: int, top: int, path: str, *, may_link: bool) -> None:
+    def _put(self, source: int, top: int, path: str) -> None:
         seen = place.about(source, path)
         if seen is None:
             raise FileNotFoundError(path)
@@ -97,8 +122,6 @@ class Copying:
             self._builder.whiteout(top, path)
         elif item.kind == "directory":
             self._builder.directory(top, path, item.mode, is_opaque=item.is_opaque)
-        elif may_link and self._last is not None:
-            self._builder.put(top, path, Piece(item.entry(), self._last.tree, path, may_link=True))
         else:
             self._builder.put(top, path, Piece(item.entry(), self._source, path))
 
