@@ -8,6 +8,7 @@ through the open tree. Beside it, in the same run, what one would do otherwise: 
     restore_ms      go to another checkpoint, under the open tree
     diff_ms         which of the files changed since a checkpoint
     merge_ms        three-way, 50 changes on each side
+    copies_ms       a checkpoint where there is no overlayfs; copies_open_ms: the first opening there, copies_again_ms: a later one
     cp_ms, git_ms   the same by copying; by git
     growth          checkpoint_ms with all files, by that with a tenth of them
     depth_growth    checkpoint_ms of the last fifty of a thousand checkpoints, by that of the first fifty
@@ -105,6 +106,20 @@ async def the_rest(bench: Bench, times: int) -> None:
             await merged(bench, workspace, ground)
 
 
+async def by_copies(bench: Bench, times: int) -> None:
+    workspace = (await bench.store.fork((await bench.store.new(str(bench.base))).id)).id
+    for name, rounds in (("copies_open", times), ("copies_again", 0)):
+        begun = time.perf_counter()
+        ground = await bench.store.copied(workspace, "tree")
+        bench.took.setdefault(name, []).append((time.perf_counter() - begun) * 1000)
+        for n in range(rounds):
+            forest.change(Path(ground.tree), bench.files, CHANGES, bench.chance)
+            await bench.time("copies", lambda n=n: bench.store.checkpoint(workspace, f"number {n}"))
+            await bench.store.settle()
+        await bench.store.closed(workspace, ground)
+    await bench.store.discard(workspace)
+
+
 async def merged(bench: Bench, workspace: WorkspaceId, ground: OverlayGround) -> None:
     fork = (await bench.store.fork(workspace)).id
     async with bench.open(fork) as other:
@@ -174,10 +189,12 @@ async def measured(place: Path, chance: random.Random, scale: tuple[int, int, in
     async with planted(place, files, size_mb, chance) as bench:
         await checkpoints(bench, times, CHANGES)
         await the_rest(bench, times)
+        await by_copies(bench, times)
         by_copy, by_git = copied_ms(bench.base, place), git_ms(bench.base, bench, place)
     ends = max(2, min(50, deep // 4))
     return {
         **{f"{name}_ms": bench.median(name) for name in ("checkpoint", "fork", "restore", "diff", "merge", "discard")},
+        **{f"{name}_ms": bench.median(name) for name in ("copies", "copies_open", "copies_again")},
         "checkpoint_p95_ms": report.percentile(bench.took["checkpoint"], 0.95),
         "cp_ms": by_copy,
         "git_ms": by_git,
