@@ -108,10 +108,10 @@ async def test_undo_goes_back_under_an_open_shell_which_is_told(tmp_path: Path) 
 async def test_what_a_shell_knew_is_there_after_a_restart(tmp_path: Path) -> None:
     async with agent(tmp_path) as daimon:
         await daimon.runs("mkdir -p deep/er && cd deep/er && export COLOUR=blue && greet() { echo hello $1; } && alias ll='ls -l'")
-        await daimon.runs("echo kept > file")
+        await daimon.runs("echo kept > file; export LAST=command")
     async with agent(tmp_path) as daimon:
-        after = await daimon.runs("pwd; echo $COLOUR; greet you; cat file; alias ll")
-        assert after["output"].splitlines() == ["/workspace/project/deep/er", "blue", "hello you", "kept", "alias ll='ls -l'"]
+        after = await daimon.runs("pwd; echo $COLOUR $LAST; greet you; cat file; alias ll")
+        assert after["output"].splitlines() == ["/workspace/project/deep/er", "blue command", "hello you", "kept", "alias ll='ls -l'"]
 
 
 async def test_the_files_driver_and_a_shell_see_the_same_tree(tmp_path: Path) -> None:
@@ -144,6 +144,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *words):
         print(*words, file=open('/workspace/project/log', 'a'))
 held = open('page')
+socketserver.TCPServer.allow_reuse_address = True
 server = socketserver.TCPServer(('127.0.0.1', 8123), Server)
 print('up', flush=True)
 server.serve_forever()
@@ -178,6 +179,9 @@ async def test_a_server_serves_what_was_written_after_it_was_started_and_each_ch
         by_copies = (await daimon.workspaces.list())[0].engine == "copies"  # then there is only one tree
         assert by_copies or any("still on the old files" in note for note in done.notes)
         assert (await daimon.runs("cat page"))["output"] == "two"
+        if how == "service":  # it is started again, on the files that are there now
+            wait = "until python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8123))' 2>/dev/null; do sleep 0.05; done"
+            assert (await daimon.runs(f"{wait}; {GET}", timeout_s=30))["output"].strip() == "two"
 
 
 async def test_a_fork_knows_what_the_shells_knew_and_leaves_them_alone(tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.push_async_callback(boxes.close)
         services = KeptServices(home.path / "services.json", boxes, clock, shop.outputs)
         stack.push_async_callback(services.close)
+        sites.moved = services.begin_anew
         feed = Feed()
         can_read = lambda: bool(mind.used - {REFLEX})  # noqa: E731
         served = Served(notebook, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal)

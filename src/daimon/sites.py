@@ -7,7 +7,7 @@ shells know, which is kept with every checkpoint and comes back with it. For the
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from daimon.sandbox.overlay import OverlayGround, is_on_overlay, open_overlay, p
 from daimon.sandbox.pins import pins_of
 from daimon.sandbox.plan import Wanted, name_of
 from daimon.sandbox.pool import Pool
+from daimon.sandbox.terminal.memo import FILE, Memo
 from daimon.sandbox.terminal.state import State
 from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.store import Store
@@ -129,14 +130,17 @@ class Site:
 
 
 class Sites:
-    def __init__(self, store: Store, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
+    def __init__(self, store: Store, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
         """`own`: the directory that agents work in, unless somebody says otherwise."""
+        self._memo = Memo(root / FILE)
         self._store, self._own, self._uid, self._clock = store, own, uid, clock
         self._own_id: WorkspaceId | None = None
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
         self._sites: dict[WorkspaceId, Site] = {}
         self._states: dict[WorkspaceId, dict[str, dict[str, State]]] = {}
         """What shells knew, by workspace and key of their box."""
+        self.moved: Callable[[str], Awaitable[None]] = _nobody
+        """Who else must know, with words, that the agents' own files are others now."""
         self.marks: dict[str, Mark] = {}
         """By directory, since the start."""
         self._slow: dict[WorkspaceId, str] = {}
@@ -152,7 +156,7 @@ class Sites:
 
     @classmethod
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
-        made = cls(await Store.open(root, clock), own, uid, clock, idle_s)
+        made = cls(await Store.open(root, clock), root, own, uid, clock, idle_s)
         if await asyncio.to_thread(is_on_overlay, root):
             why = f"{root} lies on overlayfs, as all in a container does that is no volume; put Daimon's home on a volume"
             made._why_slow = f"workspaces are kept by copies, which is slower ({COPIES}): {why}"
@@ -207,6 +211,7 @@ class Sites:
     async def since(self, call: Call) -> tuple[Touched, ...]:
         try:
             found = await self.changes(await self.own())
+            await self._remember(await self.own())
         except (DaimonError, OSError) as failed:
             raise ToolFailed("no_changes", f"the files cannot be looked through: {failed}") from failed
         return tuple(Touched("file", change.path, change.what) for change in found)
@@ -311,15 +316,18 @@ class Sites:
 
     async def _anew(self, workspace: WorkspaceId, outcome: Outcome) -> Outcome:
         """After going somewhere else. What shells know now is in the checkpoint that was left."""
+        why = f"the files went to checkpoint {outcome.after}"
         then = _states((await self._head(workspace)).state)
         known = await self._known(workspace)
         if (site := self._sites.get(workspace)) is not None:
             for key, shells in list(site.shells.items()):
-                await shells.begin_anew(then.get(key, {}), f"the files went to checkpoint {outcome.after}")
+                await shells.begin_anew(then.get(key, {}), why)
         for key in {*known, *then}:
             states = known.setdefault(key, {})
             states.clear()
             states.update(then.get(key, {}))
+        if workspace == self._own_id:
+            await self.moved(why)
         return outcome
 
     async def _head(self, workspace: WorkspaceId) -> Checkpoint:
@@ -334,8 +342,14 @@ class Sites:
 
     async def _known(self, workspace: WorkspaceId) -> dict[str, dict[str, State]]:
         if workspace not in self._states:
-            self._states[workspace] = _states((await self._head(workspace)).state)
+            head = await self._head(workspace)
+            self._states[workspace] = _states(self._memo.read(workspace, head.id) or head.state)
         return self._states[workspace]
+
+    async def _remember(self, workspace: WorkspaceId) -> None:
+        states = await self._state(workspace)
+        head = (await self._found(workspace)).head
+        await asyncio.to_thread(self._memo.write, workspace, head, states)
 
     async def _state(self, workspace: WorkspaceId) -> JsonValue:
         """What the shells know now; of those whose box is gone, what they knew."""
@@ -345,6 +359,10 @@ class Sites:
                 known.setdefault(key, {}).update(await shells.state())
         found: JsonValue = _STATES.dump_python({key: states for key, states in known.items() if states}, mode="json")
         return found or None
+
+
+async def _nobody(why: str) -> None:
+    return
 
 
 def _states(saved: JsonValue) -> dict[str, dict[str, State]]:

@@ -123,6 +123,12 @@ class KeptServices:
         self._known(owner, name)
         return self._outputs.read(owner, f"service-{name}", -length, length)
 
+    async def begin_anew(self, why: str) -> None:
+        """Those that run are ended and started again: the files below them are others now."""
+        for kept in [each for each in self._services.values() if _is_up(each)]:
+            await self._end(kept)
+            self._note(self._begin(kept.wanted), f"started again: {why}")
+
     async def close(self) -> None:
         for kept in self._services.values():
             await self._end(kept)
