@@ -22,8 +22,8 @@ from lab.subject import Subject
 from lab.verdict import Verdict, judge
 from lab.world import Remote
 
-CONVERSATIONS, AT_ONCE = 2, 1
-"""How many work at the same time: what a checkpoint of one does to a command of the other is no matter of kills."""
+CONVERSATIONS, AT_ONCE = 2, 2
+"""How many there are, and how many of them work at the same time, on the same files."""
 SCRIPTS = ("write; edit; run; run", "edit, edit, write; run", "run; write, edit; edit", "run; run; edit")
 LONGEST_S = 1.5
 """About as long as a script takes when nothing kills it."""

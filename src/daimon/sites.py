@@ -8,7 +8,7 @@ shells know, which is kept with every checkpoint and comes back with it. For the
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -132,7 +132,7 @@ class Site:
 class Sites:
     def __init__(self, store: Store, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
         """`own`: the directory that agents work in, unless somebody says otherwise."""
-        self._memo = Memo(root / FILE)
+        self._memo, self._remembering = Memo(root / FILE), asyncio.Lock()
         self._store, self._own, self._uid, self._clock = store, own, uid, clock
         self._own_id: WorkspaceId | None = None
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
@@ -326,6 +326,8 @@ class Sites:
             states = known.setdefault(key, {})
             states.clear()
             states.update(then.get(key, {}))
+        with suppress(OSError):  # the checkpoint has it too
+            await self._remember(workspace)
         if workspace == self._own_id:
             await self.moved(why)
         return outcome
@@ -342,14 +344,12 @@ class Sites:
 
     async def _known(self, workspace: WorkspaceId) -> dict[str, dict[str, State]]:
         if workspace not in self._states:
-            head = await self._head(workspace)
-            self._states[workspace] = _states(self._memo.read(workspace, head.id) or head.state)
+            self._states[workspace] = _states(self._memo.read(workspace) or (await self._head(workspace)).state)
         return self._states[workspace]
 
     async def _remember(self, workspace: WorkspaceId) -> None:
-        states = await self._state(workspace)
-        head = (await self._found(workspace)).head
-        await asyncio.to_thread(self._memo.write, workspace, head, states)
+        async with self._remembering:
+            await asyncio.to_thread(self._memo.write, workspace, await self._state(workspace))
 
     async def _state(self, workspace: WorkspaceId) -> JsonValue:
         """What the shells know now; of those whose box is gone, what they knew."""

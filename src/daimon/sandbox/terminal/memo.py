@@ -1,8 +1,8 @@
-"""What shells knew after the last call, until the next checkpoint has it: `{workspace: {"head": …, "states": …}}`, one small file.
+"""What shells know now, by workspace, in one small file: `{workspace: states}`.
 
 A checkpoint holds what shells knew *before* a call. Should Daimon die after it, the call's outcome is on record, so what it left in its
-shell must be there too. It counts only on the checkpoint that it was written for: whoever goes elsewhere gets what was known there. A file
-that cannot be read says nothing; then the checkpoint's own counts.
+shell must be there too. Whoever goes to another checkpoint writes down what was known there. A workspace that is not in the file, or a file
+that cannot be read, says nothing; then the checkpoint's own counts.
 """
 
 import json
@@ -23,17 +23,15 @@ class Memo:
             found = json.loads(path.read_bytes())
             self._all = found if isinstance(found, dict) else {}
 
-    def read(self, workspace: str, head: str) -> JsonValue:
-        """None: nothing newer is known."""
-        found = self._all.get(workspace)
-        return found.get("states") if isinstance(found, dict) and found.get("head") == head else None
+    def read(self, workspace: str) -> JsonValue:
+        """None: nothing is known."""
+        return self._all.get(workspace)
 
-    def write(self, workspace: str, head: str, states: JsonValue) -> None:
+    def write(self, workspace: str, states: JsonValue) -> None:
         """On disk when it returns. Raises OSError."""
-        new: JsonValue = {"head": head, "states": states}
-        if self._all.get(workspace) == new:
+        if self._all.get(workspace) == states:
             return
-        self._all[workspace] = new
+        self._all[workspace] = states
         draft = self._path.with_name(f"{self._path.name}.new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
             json.dump(self._all, file)
