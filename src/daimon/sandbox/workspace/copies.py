@@ -171,7 +171,7 @@ class CopiesGround:
             with self._shelf.view(self._sheets(self._stack.frozen)) as below:
                 self._build(below, dict(self._wanted(below, tree, paths)), os.fstat(tree.top).st_mode & 0o7777)
             moving = {path for path in paths if path in now and now[path][0] == "directory" and not _was_still(tree, path, at)}
-        self._seen = {path: about for path, about in footprint.settled(now, at).items() if path not in moving}
+        self._seen = footprint.settled(now, at) | dict.fromkeys(moving, footprint.UNKNOWN)
         self._news |= changed | moving
 
     def _build(self, below: View, wanted: dict[str, Piece | None], mode: int) -> None:

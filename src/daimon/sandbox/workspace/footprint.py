@@ -27,6 +27,8 @@ MOST_LINES = 10_000
 Stamp = tuple[str, int, int, int, int, int]
 """Kind, mode, size, times of modification and change, inode. Of a directory kind and mode alone count."""
 Seen = dict[str, Stamp]
+UNKNOWN: Stamp = ("", 0, 0, 0, 0, 0)
+"""Something was there, and must be compared the next time."""
 
 
 @dataclass(frozen=True, slots=True)
