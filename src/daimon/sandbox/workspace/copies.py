@@ -172,8 +172,9 @@ class CopiesGround:
             paths = changed | self._shelf.live(self._stack.live, is_hashed=False).manifest.items.keys()
             with self._shelf.view(self._sheets(self._stack.frozen)) as below:
                 self._build(below, dict(self._wanted(below, tree, paths)), os.fstat(tree.top).st_mode & 0o7777)
-        self._seen = footprint.settled(now, at)
-        self._news |= changed
+            moving = {path for path in paths if path in now and now[path][0] == "directory" and not _was_still(tree, path, at)}
+        self._seen = footprint.settled(now, at) | dict.fromkeys(moving, footprint.UNKNOWN)
+        self._news |= changed | moving
 
     def _build(self, below: View, wanted: dict[str, Piece | None], mode: int) -> None:
         """All of it beside, and then in one moment: what is in the live layer from before is not in the footprint."""
@@ -239,6 +240,12 @@ class CopiesGround:
         self._footprint.add(stack, self._seen, self._news if stack else (), is_closed=is_closed)
         if stack is not None:
             self._news = set()
+
+
+def _was_still(tree: Tree, path: str, since_ns: int) -> bool:
+    """A directory that was gone for the moment in which it was compared looks the same afterwards, but is young."""
+    about = place.about(tree.top, path)
+    return about is not None and about.st_ctime_ns < since_ns - footprint.YOUNG_NS
 
 
 def recovered(shelf: Shelf, workspace: str, stack: Stack) -> None:

@@ -13,6 +13,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from daimon.sandbox.ground import Stack
@@ -26,6 +27,8 @@ MOST_LINES = 10_000
 Stamp = tuple[str, int, int, int, int, int]
 """Kind, mode, size, times of modification and change, inode. Of a directory kind and mode alone count."""
 Seen = dict[str, Stamp]
+UNKNOWN: Stamp = ("", 0, 0, 0, 0, 0)
+"""Something was there, and must be compared the next time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +52,18 @@ def stamp(seen: os.stat_result) -> Stamp:
     return (kind, mode & 0o7777, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
 
 
-def stamps(top: int) -> Seen:
-    """All that is in a tree that somebody may be changing."""
+def stamps(top: int, *, is_ours: bool = True) -> Seen:
+    """All that is in a tree that somebody may be changing. Who is not root opens what a program has closed to its own user, if the tree is
+    ours: nobody could read it otherwise."""
+    is_opening = is_ours and os.geteuid() != 0
     found: Seen = {}
     pending = [""]
     while pending:
         where = pending.pop()
         try:
             inside = place.listed(top, where)
-        except (FileNotFoundError, NotADirectoryError):
-            continue  # gone meanwhile
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue  # gone meanwhile, or closed
         prefix = f"{where}/" if where else ""
         is_short = 4 * (len(prefix) + _LONGEST_NAME) < place.LONGEST
         for name, seen in inside:
@@ -67,7 +72,16 @@ def stamps(top: int) -> Seen:
                 found[path] = about = stamp(seen)
                 if about[0] == "directory":
                     pending.append(path)
+                    if is_opening and about[1] & stat.S_IRWXU != stat.S_IRWXU:
+                        found[path] = _opened(top, path, about)
     return found
+
+
+def _opened(top: int, path: str, about: Stamp) -> Stamp:
+    with suppress(OSError), place.directory(top, path) as inner:
+        os.chmod(f"/proc/self/fd/{inner}", about[1] | stat.S_IRWXU)
+        return (about[0], about[1] | stat.S_IRWXU, 0, 0, 0, 0)
+    return about
 
 
 def settled(seen: Seen, at_ns: int) -> Seen:

@@ -124,9 +124,20 @@ def put_whiteout(tree: str, inner: int, name: str) -> None:
 
 
 def mend(directory: str, owner: tuple[int, int] | None) -> None:
-    """Puts whiteouts where sockets stand for them."""
+    """Puts whiteouts where sockets stand for them. Where they still cannot be, they stay: nothing is mounted there either."""
     if not os.path.lexists(mark := f"{directory}/{SOCKETS}"):
         return
+    try:
+        _replace(directory, owner)
+    except OSError as failure:
+        if failure.errno not in _NO_WHITEOUTS:
+            raise
+        return
+    sync(directory)
+    os.unlink(mark)
+
+
+def _replace(directory: str, owner: tuple[int, int] | None) -> None:
     new = f"{directory}/whiteout"
     with place.opened(f"{directory}/tree") as top:
         for path in [path for path, item in scan(top, is_hashed=False) if item.kind == "whiteout"]:
@@ -137,8 +148,6 @@ def mend(directory: str, owner: tuple[int, int] | None) -> None:
                 os.chown(new, *owner)
             with place.above(top, path) as (inner, name):
                 os.rename(new, name, dst_dir_fd=inner)
-    sync(directory)
-    os.unlink(mark)
 
 
 def item_at(top: int, path: str, seen: os.stat_result, *, is_hashed: bool) -> Item:

@@ -103,7 +103,7 @@ class Tree:
 
 def looks(view: View) -> Seen:
     """All that a view shows, as it looks where it lies."""
-    found = footprint.stamps(view.top)
+    found = footprint.stamps(view.top, is_ours=False)
     for sheet in reversed(view.sheets):
         found = _over(sheet, found)
     return found
