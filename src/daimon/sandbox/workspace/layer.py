@@ -5,9 +5,12 @@ the layers below have in it. A layer that is frozen and sealed is never written 
 What is read here was written by a box: see `place.py`.
 """
 
+import errno
 import hashlib
 import os
+import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -75,8 +78,8 @@ def scan(top: int, *, is_hashed: bool) -> Iterator[tuple[str, Item]]:
 def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
     try:
         return place.listed(top, where)
-    except FileNotFoundError:
-        return []  # it has gone since, in a layer that somebody still holds
+    except (FileNotFoundError, NotADirectoryError):
+        return []  # it has gone since, or is something else, in a layer that somebody still holds
 
 
 def item_at(top: int, path: str, seen: os.stat_result, *, is_hashed: bool) -> Item:
@@ -102,10 +105,27 @@ def hash_of(top: int, path: str) -> str:
 
 
 def digest(file: FileIO) -> str:
-    found = hashlib.sha256()
-    while piece := file.read(PIECE):
-        found.update(piece)
+    """Of all that is not zero, with where it is, and of the size: a box makes a hole of any size for nothing, and nobody could read that.
+    Whether zeros are written down or are a hole makes no difference."""
+    size = os.fstat(file.fileno()).st_size
+    found = hashlib.sha256(size.to_bytes(8))
+    at = 0
+    while (at := _data_from(file, at)) < size and (piece := file.read(PIECE)):
+        if piece.count(0) != len(piece):
+            found.update(at.to_bytes(8) + piece)
+        at += PIECE
     return found.hexdigest()
+
+
+def _data_from(file: FileIO, at: int) -> int:
+    """The beginning of the next piece in which there may be something; the file is there then."""
+    try:
+        data = os.lseek(file.fileno(), at, os.SEEK_DATA)
+    except OSError as failure:
+        if failure.errno == errno.ENXIO:
+            return sys.maxsize
+        data = at  # a file system that does not know
+    return os.lseek(file.fileno(), data - data % PIECE, os.SEEK_SET)
 
 
 def _target(top: int, path: str) -> str:
@@ -118,9 +138,9 @@ def remove(directory: str) -> None:
     """A directory with whatever is in it, however deep: what is a directory is moved up first, so that no way becomes long."""
     if not os.path.lexists(directory):
         return
+    mark, number = secrets.token_hex(8), 0  # whoever filled it must not have the names that are needed here
     with place.opened(directory) as top:
         _unlock(top)
-        number = 0
         pending = [name for name, seen in place.listed(top, "") if not _removed(top, name, seen)]
         while pending:
             name = pending.pop()
@@ -130,7 +150,7 @@ def remove(directory: str) -> None:
                     if _removed(inner, child, seen):
                         continue
                     number += 1
-                    moved = f".{number}.gone"
+                    moved = f".{mark}-{number}.gone"
                     with place.directory(inner, child) as deeper:
                         _unlock(deeper)
                     os.rename(child, moved, src_dir_fd=inner, dst_dir_fd=top)

@@ -72,7 +72,7 @@ def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:
 
 def mark(top: int, path: str, name: str) -> bytes:
     """An attribute of a directory; empty if it has none."""
-    with directory(top, path) as place, suppress(OSError):
+    with suppress(OSError), directory(top, path) as place:
         return os.getxattr(f"/proc/self/fd/{place}", name)
     return b""
 
