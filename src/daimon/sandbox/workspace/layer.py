@@ -105,9 +105,11 @@ def hash_of(top: int, path: str) -> str:
 
 
 def digest(file: FileIO) -> str:
-    """Of all that is not zero, with where it is, and of the size: a box makes a hole of any size for nothing, and nobody could read that.
-    Whether zeros are written down or are a hole makes no difference."""
+    """SHA-256 of a small file. Of a large one that of all that is not zero, with where it is, and of the size: a box makes a hole of any size
+    for nothing, and nobody could read that. Whether zeros are written down or are a hole makes no difference."""
     size = os.fstat(file.fileno()).st_size
+    if size <= PIECE:
+        return hashlib.sha256(file.read(PIECE)).hexdigest()
     found = hashlib.sha256(size.to_bytes(8))
     at = 0
     while (at := _data_from(file, at)) < size and (piece := file.read(PIECE)):
