@@ -14,12 +14,14 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from daimon import marks
 from daimon.abi.codec import adapter
 from daimon.abi.errors import BadInput, DaimonError, Misconfigured, NotFound, ToolFailed
-from daimon.abi.label import EMPTY, Label
+from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.marks import Marks
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.overlay import OverlayGround, open_overlay, probe
 from daimon.sandbox.pins import pins_of
@@ -46,13 +48,6 @@ class Shells(Protocol):
     async def state(self) -> Mapping[str, State]: ...
 
     async def begin_anew(self, saved: Mapping[str, State], why: str) -> None: ...
-
-
-@dataclass(slots=True)
-class Mark:
-    """Of all that was ever put into a directory, by whoever: what leaves a box on it may hold any of it."""
-
-    label: Label = EMPTY
 
 
 @dataclass(slots=True)
@@ -118,12 +113,13 @@ class Sites:
         self._sites: dict[WorkspaceId, Site] = {}
         self._states: dict[WorkspaceId, dict[str, dict[str, State]]] = {}
         """What shells knew, by workspace and key of their box."""
-        self.marks: dict[str, Mark] = {}
-        """By directory, since the start."""
+        self.marks = Marks()
 
     @classmethod
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
-        return cls(await Store.open(root, clock), own, uid, clock, idle_s)
+        made = cls(await Store.open(root, clock), own, uid, clock, idle_s)
+        made.marks = await asyncio.to_thread(Marks.at, root / marks.FILE)
+        return made
 
     async def close(self) -> None:
         await self._pool.close()
@@ -155,8 +151,7 @@ class Sites:
         return self._sites[workspace]
 
     def put_in(self, directory: str, label: Label) -> None:
-        mark = self.marks.setdefault(directory, Mark())
-        mark.label = mark.label.joined(label)
+        self.marks.of(directory).join(label)
 
     # -- checkpoints, for the kernel -----------------------------------------------------------------------------------
 

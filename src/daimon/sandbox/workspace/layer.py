@@ -105,8 +105,8 @@ def hash_of(top: int, path: str) -> str:
 
 
 def digest(file: FileIO) -> str:
-    """SHA-256 of a small file. Of a large one that of all that is not zero, with where it is, and of the size: a box makes a hole of any size
-    for nothing, and nobody could read that. Whether zeros are written down or are a hole makes no difference."""
+    """SHA-256 of a small file. Of a large one that of all that is not zero, with where it is, and of the size: a box makes a hole of any
+    size for nothing, and nobody could read that. Whether zeros are written down or are a hole makes no difference."""
     size = os.fstat(file.fileno()).st_size
     if size <= PIECE:
         return hashlib.sha256(file.read(PIECE)).hexdigest()
