@@ -149,3 +149,14 @@ async def test_a_fork_knows_what_the_shells_knew_and_leaves_them_alone(tmp_path:
         assert (await daimon.runs("cat a; echo $COLOUR"))["output"] == "one\nblue\n"
         assert (await daimon.workspaces.merge(fork.id, OWN)).conflicts == ()
         assert (await daimon.runs("cat a"))["output"] == "two\n"
+
+
+async def test_the_whole_workspace_can_be_searched(tmp_path: Path) -> None:
+    async with agent(tmp_path) as working:
+        (working.project / "below").mkdir()
+        (working.project / "below/a.py").write_text("needle\n")
+        await working.runs("echo needle > b.txt; mkdir -p .git; echo needle > .git/c")
+        found = told(
+            await working.does(("search_files", {"pattern": "needle"}), ("search_files", {"pattern": "needle", "glob": "below/*.py"}))
+        )
+    assert [each["hits"] for each in found] == ["b.txt\n1: needle\nbelow/a.py\n1: needle", "below/a.py\n1: needle"]
