@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from tests.sandbox.workspace.hand import Hand
+from tests.sandbox.workspace.hand import Hand, shown
 
 from daimon.sandbox.workspace import layer, place
 from daimon.sandbox.workspace.store import Store
@@ -126,3 +126,30 @@ async def test_what_a_commit_writes_and_names_that_only_look_alike_are_applied(s
     done = await store.apply(hand.workspace)
     assert (done.left_out, done.conflicts) == ((), ())
     assert all((base / path).read_text() == "x" for path in paths)
+
+
+async def test_directories_that_are_closed_to_their_owner_hold_nobody_up(store: Store, hand: Hand, base: Path) -> None:
+    before = shown([base])
+    start = (await store.checkpoint(hand.workspace, "start")).id
+    hand.write("closed/deep/file", "x")
+    hand.write("src/main.py", "new\n")
+    for path in ("closed/deep", "closed", "src"):
+        (hand.live / path).chmod(0)
+    wanted = {"closed", "closed/deep", "closed/deep/file", "src/main.py"}
+    assert {change.path for change in await store.diff(hand.workspace)} >= wanted
+    assert {change.path for change in await store.live_changes(hand.workspace)} >= wanted
+    made = await store.checkpoint(hand.workspace, "closed")
+    assert {change.path for change in await store.diff(hand.workspace, start, made.id)} >= wanted
+    for to in (start, made.id):
+        assert {change.path for change in (await store.restore(hand.workspace, to)).changes} >= wanted
+    done = await store.apply(hand.workspace)
+    assert (done.conflicts, done.notes) == ((), ())
+    for path in ("src", "closed", "closed/deep"):
+        (base / path).chmod((base / path).stat().st_mode | 0o700)
+    assert ((base / "closed/deep/file").read_text(), (base / "src/main.py").read_text()) == ("x", "new\n")
+    for path in ("src", "closed", "closed/deep") if os.geteuid() == 0 else ():
+        (base / path).chmod(0)
+    assert not (await store.undo(hand.workspace)).conflicts
+    assert shown([base]) == before
+    await store.discard(hand.workspace)
+    assert not hand.base.parent.joinpath("workspaces/f1").exists()

@@ -183,13 +183,4 @@ def sync(directory: str) -> None:
                     with place.file(top, path) as file:
                         os.fsync(file.fileno())
                 elif item.kind == "directory":
-                    sync_directory(top, path)
-
-
-def sync_directory(top: int, path: str) -> None:
-    with place.directory(top, path) as inner:
-        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+                    place.sync(top, path)
