@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -153,3 +154,23 @@ async def test_directories_that_are_closed_to_their_owner_hold_nobody_up(store: 
     assert shown([base]) == before
     await store.discard(hand.workspace)
     assert not hand.base.parent.joinpath("workspaces/f1").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that nobody can remove")
+async def test_a_stray_that_cannot_be_removed_is_said_and_all_else_starts(
+    tmp_path: Path, base: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("f998", "f999"):
+        (tmp_path / "workspaces" / name).mkdir(parents=True)
+    kept = tmp_path / "workspaces/f998/kept"
+    kept.write_text("x")
+    if subprocess.run(["chattr", "+i", str(kept)], capture_output=True, check=False).returncode:
+        pytest.skip("this file system has no files that cannot be removed")
+    try:
+        store = await Store.open(tmp_path / "workspaces", clock)
+        assert (await store.new(str(base))).base == str(base)
+        await store.close()
+    finally:
+        subprocess.run(["chattr", "-i", str(kept)], check=True)
+    assert "f998" in caplog.text
+    assert not (tmp_path / "workspaces/f999").exists()
