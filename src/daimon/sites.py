@@ -6,6 +6,7 @@ shells know, which is kept with every checkpoint and comes back with it. For the
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ from daimon.sandbox.terminal.state import State
 from daimon.sandbox.workspace.store import Store
 
 MOST_OPEN = 64
+THIN_EVERY_S = 3_600.0
+_LOG = logging.getLogger(__name__)
 _STATES = adapter(dict[str, dict[str, State]])
 """Of shells, by the key of their box and by their names."""
 FAILED = "no_checkpoint"
@@ -107,7 +110,7 @@ class Site:
 class Sites:
     def __init__(self, store: Store, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
         """`own`: the directory that agents work in, unless somebody says otherwise."""
-        self._store, self._own, self._uid = store, own, uid
+        self._store, self._own, self._uid, self._clock = store, own, uid, clock
         self._own_id: WorkspaceId | None = None
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
         self._sites: dict[WorkspaceId, Site] = {}
@@ -126,7 +129,18 @@ class Sites:
         await self._store.close()
 
     async def tend(self) -> None:
-        await self._pool.tend()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pool.tend())
+            group.create_task(self._thin())
+
+    async def _thin(self) -> None:
+        """Old checkpoints that are many go, at the start and now and then."""
+        while True:
+            try:
+                await self._store.thin()
+            except (DaimonError, OSError) as failed:
+                _LOG.warning("old checkpoints could not be removed: %s", failed)
+            await self._clock.sleep(THIN_EVERY_S)
 
     # -- whoever works on one ------------------------------------------------------------------------------------------
 
