@@ -22,6 +22,8 @@ from daimon.extension import Kit
 from daimon.gateway.client import Client
 from daimon.gateway.remote import RemoteWorkspaces
 from daimon.sandbox.plan import has_bwrap
+from daimon.sites import Sites
+from daimon.testing.clock import ManualClock
 from daimon.testing.model import ScriptedModel, calls, says
 
 pytestmark = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
@@ -217,3 +219,36 @@ async def test_one_that_only_reads_reads_what_others_wrote_meanwhile(tmp_path: P
         (refused,) = outcomes(await daimon.does(("write_file", {"path": "a", "content": "two"})))
         assert refused.code == "not_allowed"
         assert (await daimon.runs("cat a"))["output"] == "one\n"
+
+
+async def test_the_whole_workspace_can_be_searched(tmp_path: Path) -> None:
+    async with agent(tmp_path) as working:
+        (working.project / "below").mkdir()
+        (working.project / "below/a.py").write_text("needle\n")
+        await working.runs("echo needle > b.txt; mkdir -p .git; echo needle > .git/c")
+        found = told(
+            await working.does(("search_files", {"pattern": "needle"}), ("search_files", {"pattern": "needle", "glob": "below/*.py"}))
+        )
+    assert [each["hits"] for each in found] == ["b.txt\n1: needle\nbelow/a.py\n1: needle", "below/a.py\n1: needle"]
+
+
+async def test_old_checkpoints_are_thinned_out_while_daimon_runs(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    clock = ManualClock()
+    sites = await Sites.opened(tmp_path / "workspaces", tmp_path / "project", 59_001, clock, 600)
+    own = await sites.own()
+    store = Path(sites._store.store_of(own))
+    for number in range(5):
+        (store / sites._store.stack_of(own).live / "tree" / str(number)).write_text("x")
+        await sites.checkpoint(own, "work")
+    tending = asyncio.create_task(sites.tend())
+    try:
+        async with asyncio.timeout(30):
+            await clock.advance(3_600.0)
+            assert len(await sites.checkpoints(own)) == 6
+            while len(await sites.checkpoints(own)) > 3:
+                await clock.advance(3_600.0)
+    finally:
+        tending.cancel()
+        await asyncio.wait([tending])
+        await sites.close()

@@ -15,12 +15,14 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from daimon import marks
 from daimon.abi.codec import adapter
 from daimon.abi.errors import BadInput, DaimonError, Misconfigured, NotFound, ToolFailed
-from daimon.abi.label import EMPTY, Label
+from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.marks import Marks
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.overlay import OverlayGround, is_on_overlay, open_overlay, probe
 from daimon.sandbox.pins import pins_of
@@ -32,10 +34,11 @@ from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.store import Store
 
 MOST_OPEN = 64
+THIN_EVERY_S = 3_600.0
+_LOG = logging.getLogger(__name__)
 _STATES = adapter(dict[str, dict[str, State]])
 """Of shells, by the key of their box and by their names."""
 FAILED = "no_checkpoint"
-FIRST_THINNED_S, THINNED_EVERY_S = 600.0, 86_400.0
 COPIES = "docs/workspaces.md"
 _LOG = logging.getLogger(__name__)
 
@@ -52,13 +55,6 @@ class Shells(Protocol):
     async def state(self) -> Mapping[str, State]: ...
 
     async def begin_anew(self, saved: Mapping[str, State], why: str) -> None: ...
-
-
-@dataclass(slots=True)
-class Mark:
-    """Of all that was ever put into a directory, by whoever: what leaves a box on it may hold any of it."""
-
-    label: Label = EMPTY
 
 
 @dataclass(slots=True)
@@ -141,8 +137,7 @@ class Sites:
         """What shells knew, by workspace and key of their box."""
         self.moved: Callable[[str], Awaitable[None]] = _nobody
         """Who else must know, with words, that the agents' own files are others now."""
-        self.marks: dict[str, Mark] = {}
-        """By directory, since the start."""
+        self.marks = Marks()
         self._slow: dict[WorkspaceId, str] = {}
         """Those that are open by copies, or were, and why."""
         self._why_slow = ""
@@ -157,6 +152,7 @@ class Sites:
     @classmethod
     async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
         made = cls(await Store.open(root, clock), root, own, uid, clock, idle_s)
+        made.marks = await asyncio.to_thread(Marks.at, root / marks.FILE)
         if await asyncio.to_thread(is_on_overlay, root):
             why = f"{root} lies on overlayfs, as all in a container does that is no volume; put Daimon's home on a volume"
             made._why_slow = f"workspaces are kept by copies, which is slower ({COPIES}): {why}"
@@ -167,8 +163,18 @@ class Sites:
         await self._store.close()
 
     async def tend(self) -> None:
-        """Closes what nobody needs, and thins old checkpoints. Until cancelled."""
-        await asyncio.gather(self._pool.tend(), self._thin())
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pool.tend())
+            group.create_task(self._thin())
+
+    async def _thin(self) -> None:
+        """Old checkpoints that are many go, at the start and now and then."""
+        while True:
+            try:
+                await self._store.thin()
+            except (DaimonError, OSError) as failed:
+                _LOG.warning("old checkpoints could not be removed: %s", failed)
+            await self._clock.sleep(THIN_EVERY_S)
 
     # -- whoever works on one ------------------------------------------------------------------------------------------
 
@@ -193,8 +199,7 @@ class Sites:
         return self._sites[workspace]
 
     def put_in(self, directory: str, label: Label) -> None:
-        mark = self.marks.setdefault(directory, Mark())
-        mark.label = mark.label.joined(label)
+        self.marks.of(directory).join(label)
 
     # -- checkpoints, for the kernel -----------------------------------------------------------------------------------
 
@@ -304,15 +309,6 @@ class Sites:
         site = Site(workspace, base, ground, self._store)
         self._store.attach(workspace, site, ground.gather)
         return site
-
-    async def _thin(self) -> None:
-        await self._clock.sleep(FIRST_THINNED_S)
-        while True:
-            try:
-                await self._store.thin()
-            except (DaimonError, OSError) as failed:
-                _LOG.warning("old checkpoints could not be thinned: %s", failed)
-            await self._clock.sleep(THINNED_EVERY_S)
 
     async def _anew(self, workspace: WorkspaceId, outcome: Outcome) -> Outcome:
         """After going somewhere else. What shells know now is in the checkpoint that was left."""

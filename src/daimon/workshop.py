@@ -25,6 +25,7 @@ from daimon.abi.secret import Injection, Secrets
 from daimon.abi.workspace import Tried, WorkspaceId
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
+from daimon.marks import Mark, Marks
 from daimon.net.resolve import SystemResolver
 from daimon.sandbox import role_files
 from daimon.sandbox.box import RunningBox, start
@@ -35,7 +36,7 @@ from daimon.sandbox.pool import Pool
 from daimon.sandbox.terminal.kept import Kept, KeptOutputs
 from daimon.sandbox.terminal.state import State
 from daimon.sandbox.terminal.terminals import ShellTerminals
-from daimon.sites import Mark, Site, Sites
+from daimon.sites import Site, Sites
 from daimon.vault.store import Vault
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class WiredBox:
         return self.terminals.has_work
 
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
-        self.mark.label = self.mark.label.joined(command.label)
+        self.mark.join(command.label)
         if self.way_out is None:
             if command.places:
                 raise ToolFailed("no_network", f"the role {self.role.name} has no network")
@@ -163,7 +164,7 @@ class WiredBox:
             raise ToolFailed(
                 "online", "a command with a network runs in the box, and all else stands still; try again when it has ended", True
             )
-        self.mark.label = self.mark.label.joined(label)
+        self.mark.join(label)
 
     def attempts(self) -> tuple[Attempt, ...]:
         return self._attempts() if self.way_out is not None else ()
@@ -220,8 +221,9 @@ class WiredBox:
             _LOG.warning("a box of %s ended without an answer; before, %s %s", self.agent, where, attempt.outcome)
 
     def _attempts(self) -> tuple[Attempt, ...]:
+        """With what others put into the workspace meanwhile: it may have been in time to leave."""
         assert self.way_out is not None
-        attempts = self.way_out.taken()
+        attempts = tuple(replace(attempt, label=attempt.label.joined(self.mark.label)) for attempt in self.way_out.taken())
         for attempt in attempts:
             for name in attempt.secrets:
                 self.secrets.used(name, f"agent:{self.agent}", attempt.host)
@@ -260,8 +262,7 @@ class Workshop:
     sites: Sites | None = None
     """None: boxes work on the directory as it is, and nothing can be taken back."""
     resolver: SystemResolver = field(default_factory=SystemResolver)
-    marks: dict[str, Mark] = field(default_factory=dict)
-    """By workspace, since the start."""
+    marks: Marks = field(default_factory=Marks)
     saved: dict[str, dict[str, State]] = field(default_factory=dict)
     """What terminals knew, by the key of their box."""
     outputs: KeptOutputs = field(init=False)
@@ -329,7 +330,7 @@ class Workshop:
         authorities = _authorities(way_out.authority_pem) if way_out is not None and _looks_into_tls(role) else ""
         wanted = Wanted(role, workspace, environment, authorities, self.sandboxes.uid)
         box = await start(wanted if standing is None else standing.site.under(wanted))
-        mark = self.marks.setdefault(box.workspace if standing is None else str(standing.site.base), Mark())
+        mark = self.marks.of(box.workspace if standing is None else str(standing.site.base))
         is_online = box.listener is not None and way_out is not None
         made = WiredBox(
             role=role,

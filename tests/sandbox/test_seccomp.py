@@ -278,3 +278,20 @@ def test_the_machine_is_this_one_unless_said() -> None:
 def test_a_machine_without_a_table_is_said() -> None:
     with pytest.raises(Misconfigured, match=r"riscv64.*x86_64 and aarch64"):
         program("strict", "riscv64")
+
+
+def test_the_kernel_sends_no_program_what_would_start_it_again_after_a_stop() -> None:
+    setsig, pdeathsig, sigcont, some_event = 10, 1, 18, 0x7FFF_0000_0000
+    for asked in filters():
+        assert asked.asked("fcntl", 3, setsig, sigcont) == asked.asked("fcntl", 3, GARBAGE | setsig, sigcont) == errno.EPERM
+        assert asked.asked("prctl", pdeathsig, sigcont) == asked.asked("prctl", GARBAGE | pdeathsig, sigcont) == errno.EPERM
+        for call in ("timer_create", "mq_notify"):
+            assert asked.asked(call, 1, some_event) == asked.asked(call, 1, 0x1000) == errno.ENOSYS
+
+
+def test_other_signals_and_timers_can_be_asked_for() -> None:
+    for asked in filters():
+        for which in (0, 9, 15, 29, 34):
+            assert asked.asked("fcntl", 3, 10, which) == asked.asked("prctl", 1, which) == ALLOW
+        assert asked.asked("timer_create", 1, 0, 0x1000) == ALLOW
+        assert asked.asked("fcntl", 3, 4, 18) == asked.asked("prctl", 15, 18) == ALLOW

@@ -104,7 +104,7 @@ async def test_after_a_restart_those_come_back_that_nobody_stopped(tmp_path: Pat
             await until(services, state="running")
             assert [state.service.name for state in services.list(OWNER)] == ["stays"]
         assert (tmp_path / "services.json").stat().st_mode & 0o077 == 0
-        marks = set().union(*(mark.label.origins for mark in shop.workshop.marks.values()))
+        marks = set().union(*(label.origins for label in shop.workshop.marks.labels.values()))
         assert marks >= set(secret.origins)
 
 

@@ -1,7 +1,8 @@
 """What the arguments of an allowed system call may be.
 
-A filter sees six words of 64 bits and nothing behind a pointer. All that is checked here is an `int` or shorter in the kernel, which drops
-the upper half of the word; so the lower half is looked at and the upper is left alone, whatever a program put there.
+A filter sees six words of 64 bits and nothing behind a pointer. What is checked here is an `int` or shorter in the kernel, which drops
+the upper half of the word; so the lower half is looked at and the upper is left alone, whatever a program put there. Of a pointer both
+halves are looked at, and only whether it is one.
 
 Each rule is a piece of a program that ends at one of the marks: `ALLOW`, or `refusal(errno)`. Branches give no mark only where the next
 line goes on with the check.
@@ -47,6 +48,8 @@ _IOCTLS = (
 _PR_SET_MM = 35
 _F_SETLEASE = 1024
 """Makes everybody else who opens the file wait, the owner too, for most of a minute each time."""
+_F_SETSIG, _PR_SET_PDEATHSIG, _SIGCONT = 10, 1, 18
+"""A signal that the kernel sends later for a program. This one starts what was stopped: nothing would stand still any more."""
 _SUPERVISOR = 1
 _PERSONALITIES = (0, 0x8, 0x4_0000, 0xFFFF_FFFF)
 """As usual; 32 bits in uname; without random addresses, as debuggers and sanitizers want; only ask."""
@@ -69,8 +72,10 @@ def rules(profile: Profile) -> Mapping[str, list[Line]]:
         "renameat2": _without_bits(4, _RENAME_WHITEOUT, errno.EINVAL),
         "clone": _without_bits(0, _NAMESPACES),
         "ioctl": _none_of(1, _IOCTLS),
-        "fcntl": _none_of(1, (_F_SETLEASE,)),
-        "prctl": _none_of(0, (_PR_SET_MM,)),
+        "fcntl": _signalling("fcntl", 1, _F_SETLEASE, _F_SETSIG),
+        "prctl": _signalling("prctl", 0, _PR_SET_MM, _PR_SET_PDEATHSIG),
+        "timer_create": _nothing_at(1),
+        "mq_notify": _nothing_at(1),
         "prlimit64": _none_of(0, (_SUPERVISOR,)),
         "personality": _one_of(0, _PERSONALITIES),
         "socketpair": _pairs(),
@@ -105,6 +110,19 @@ def _one_of(argument: int, values: tuple[int, ...], error: int = errno.EPERM) ->
 def _is_one_of(values: tuple[int, ...], error: int) -> list[Line]:
     *first, last = values
     return [*(Branch(IF_EQUAL, value, ALLOW) for value in first), Branch(IF_EQUAL, last, ALLOW, refusal(error))]
+
+
+def _signalling(name: str, what: int, never: int, asks: int) -> list[Line]:
+    """One order is never allowed; the one that asks for a signal is, unless for SIGCONT."""
+    first: list[Line] = [_load(what), Branch(IF_EQUAL, never, refusal(errno.EPERM)), Branch(IF_EQUAL, asks, f"{name} signal", ALLOW)]
+    return [*first, Mark(f"{name} signal"), *_none_of(what + 1, (_SIGCONT,))]
+
+
+def _nothing_at(argument: int) -> list[Line]:
+    """A pointer that is none: what it would point to names a signal, and cannot be looked at. Programs know what to do without."""
+    no = refusal(errno.ENOSYS)
+    upper = Do(LOAD, _ARGUMENTS_AT + _WORD_BYTES * argument + _WORD_BYTES // 2)
+    return [_load(argument), Branch(IF_EQUAL, 0, "", no), upper, Branch(IF_EQUAL, 0, ALLOW, no)]
 
 
 def _opening(name: str, flags: int) -> list[Line]:

@@ -7,6 +7,8 @@ when it was born. None of them is a wall: all of it is inside.
 import contextlib
 import os
 import signal
+import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 MARK = "DAIMON_COMMAND"
@@ -14,6 +16,9 @@ MOST_LEFT = 20
 MOST_LISTED = 64
 MOST_NAME = 160
 _GONE = (b"Z", b"X")
+_STILL = (b"T", b"t", *_GONE)
+_EXITING = 0x4
+MOST_LOOKS, LOOK_S = 400, 0.005
 
 
 class Process(NamedTuple):
@@ -82,15 +87,43 @@ def signalled(found: set[int], which: int) -> None:
             os.kill(pid, which)
 
 
-def pause() -> None:
-    """All but this process stands still, in one call that nothing can outrun."""
+def pause() -> bool:
+    """Does all but this process stand still now? One call stops them, and nothing can outrun it. But the kernel itself starts a group again
+    that loses the last who looked after it: whoever was about to end may still set others free. So it is looked at until all is quiet, and
+    once more, because a look takes a while. (What programs can have the kernel send to themselves is in `arguments.py`.)"""
+    quiet = 0
+    for _ in range(MOST_LOOKS):
+        quiet = quiet + 1 if _is_still() else 0
+        if quiet == 2:
+            return True
+        if not quiet:
+            with contextlib.suppress(OSError):
+                os.kill(-1, signal.SIGSTOP)
+            time.sleep(LOOK_S)
+    return False
+
+
+def _is_still() -> bool:
+    return all(_stands(fields) for pid in pids() for fields in _threads(pid))
+
+
+def _threads(pid: int) -> Iterator[list[bytes]]:
     with contextlib.suppress(OSError):
-        os.kill(-1, signal.SIGSTOP)
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+                yield file.read().rpartition(b")")[2].split()
 
 
-def resume() -> None:
+def _stands(fields: list[bytes]) -> bool:
+    """Who waits in the kernel stops before he gets back, unless he is on his way out."""
+    state, flags = fields[0], int(fields[6])
+    return state in _STILL or (state == b"D" and not flags & _EXITING)
+
+
+def resume() -> bool:
     with contextlib.suppress(OSError):
         os.kill(-1, signal.SIGCONT)
+    return True
 
 
 def _line(pid: int) -> str:

@@ -106,8 +106,8 @@ class Supervisor:
             case "below":
                 self._below(Below(**order["what"]), int(order["id"]))
             case "pause" | "resume":
-                (processes.pause if order["do"] == "pause" else processes.resume)()
-                _say(self._line, id=int(order["id"]), cleared=True)
+                if (processes.pause if order["do"] == "pause" else processes.resume)():  # or whoever waits for the word ends the box
+                    _say(self._line, id=int(order["id"]), cleared=True)
             case _:
                 _end_all()
         return True

@@ -61,7 +61,7 @@ class Program:
             stderr=subprocess.PIPE,
             cwd=f"/proc/self/fd/{self._folder}",
             pass_fds=(self._folder,),
-            env={},
+            env={"PWD": "/"},  # ripgrep asks where it is; a tree in another namespace is nowhere, and then it takes this
             user=self._user,
             group=self._user,
             extra_groups=None if self._user is None else (),

@@ -3,6 +3,7 @@
 Rows go first, then directories: a crash between leaves directories that the index does not know, and those go at the next start.
 """
 
+import logging
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from daimon.sandbox.workspace.house import House
 from daimon.sandbox.workspace.rows import Room
 from daimon.sandbox.workspace.thin import Mark, thinned
 
+_log = logging.getLogger(__name__)
 _OURS = re.compile(r"[fl][0-9]+")
 
 
@@ -20,12 +22,20 @@ def strays(house: House) -> None:
     families = {family.id for family in house.index.families()}
     for family in _ours(house.root):
         if family.name not in families:
-            layer.remove(str(family))
+            _removed(family)
             continue
         known = house.index.layers(family.name)
         for found in _ours(family):
             if found.name not in known:
-                layer.remove(str(found))
+                _removed(found)
+
+
+def _removed(stray: Path) -> None:
+    """One that cannot be removed must not keep everything else from starting."""
+    try:
+        layer.remove(str(stray))
+    except OSError as failure:
+        _log.warning("%s is of no use any more and cannot be removed: %s", stray, failure)
 
 
 def _ours(place: Path) -> list[Path]:

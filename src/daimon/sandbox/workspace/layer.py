@@ -12,8 +12,9 @@ A directory that lies on an overlay itself, as in a container, takes no whiteout
 import errno
 import hashlib
 import os
-import re
+import secrets
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +30,6 @@ PIECE = 1 << 20
 Hashes = Mapping[int, str]
 """By inode, of files that nobody writes any more."""
 UNKNOWN: Hashes = MappingProxyType({})
-_MOVED = re.compile(r"\.([0-9]+)\.gone")
 _NO_WHITEOUTS = (errno.EPERM, errno.EACCES, errno.EINVAL, errno.EOPNOTSUPP)
 SOCKETS = "sockets"
 
@@ -95,8 +95,8 @@ def scan(top: int, *, is_hashed: bool, known: Hashes = UNKNOWN) -> Iterator[tupl
 def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
     try:
         return place.listed(top, where)
-    except FileNotFoundError:
-        return []  # it has gone since, in a layer that somebody still holds
+    except (FileNotFoundError, NotADirectoryError):
+        return []  # it has gone since, or is something else, in a layer that somebody still holds
 
 
 def is_whiteout(seen: os.stat_result) -> bool:
@@ -173,10 +173,29 @@ def hash_of(top: int, path: str) -> str:
 
 
 def digest(file: FileIO) -> str:
-    found = hashlib.sha256()
-    while piece := file.read(PIECE):
-        found.update(piece)
+    """SHA-256 of a small file. Of a large one that of all that is not zero, with where it is, and of the size: a box makes a hole of any
+    size for nothing, and nobody could read that. Whether zeros are written down or are a hole makes no difference."""
+    size = os.fstat(file.fileno()).st_size
+    if size <= PIECE:
+        return hashlib.sha256(file.read(PIECE)).hexdigest()
+    found = hashlib.sha256(size.to_bytes(8))
+    at = 0
+    while (at := _data_from(file, at)) < size and (piece := file.read(PIECE)):
+        if piece.count(0) != len(piece):
+            found.update(at.to_bytes(8) + piece)
+        at += PIECE
     return found.hexdigest()
+
+
+def _data_from(file: FileIO, at: int) -> int:
+    """The beginning of the next piece in which there may be something; the file is there then."""
+    try:
+        data = os.lseek(file.fileno(), at, os.SEEK_DATA)
+    except OSError as failure:
+        if failure.errno == errno.ENXIO:
+            return sys.maxsize
+        data = at  # a file system that does not know
+    return os.lseek(file.fileno(), data - data % PIECE, os.SEEK_SET)
 
 
 def _target(top: int, path: str) -> str:
@@ -189,10 +208,10 @@ def remove(directory: str) -> None:
     """A directory with whatever is in it, however deep: what is a directory is moved up first, so that no way becomes long."""
     if not os.path.lexists(directory):
         return
+    mark, number = secrets.token_hex(8), 0  # whoever filled it must not have the names that are needed here
     with place.opened(directory) as top:
         _unlock(top)
         pending = [name for name, seen in place.listed(top, "") if not _removed(top, name, seen)]
-        number = max((int(found[1]) for name in pending if (found := _MOVED.fullmatch(name))), default=0)  # of one that was interrupted
         while pending:
             name = pending.pop()
             with place.directory(top, name) as inner:
@@ -201,7 +220,7 @@ def remove(directory: str) -> None:
                     if _removed(inner, child, seen):
                         continue
                     number += 1
-                    moved = f".{number}.gone"
+                    moved = f".{mark}-{number}.gone"
                     with place.directory(inner, child) as deeper:
                         _unlock(deeper)
                     os.rename(child, moved, src_dir_fd=inner, dst_dir_fd=top)
@@ -232,13 +251,4 @@ def sync(directory: str) -> None:
                     with place.file(top, path) as file:
                         os.fsync(file.fileno())
                 elif item.kind == "directory":
-                    sync_directory(top, path)
-
-
-def sync_directory(top: int, path: str) -> None:
-    with place.directory(top, path) as inner:
-        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=inner)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+                    place.sync(top, path)

@@ -34,7 +34,7 @@ def opened(path: str) -> Iterator[int]:
 def directory(top: int, path: str) -> Iterator[int]:
     """One below another. Raises NotADirectoryError where the way leads over a link."""
     try:
-        descriptor = mounts.open_below(top, path or ".")
+        descriptor = _opened(top, path or ".")
     except OSError as failure:
         if failure.errno == errno.ELOOP:
             raise NotADirectoryError(errno.ENOTDIR, "a link, no directory", path) from failure
@@ -51,7 +51,7 @@ def directory(top: int, path: str) -> Iterator[int]:
 def above(top: int, path: str) -> Iterator[tuple[int, str]]:
     """The directory in which something is, and its name there."""
     place, _, name = path.rpartition("/")
-    with directory(top, place) as descriptor:
+    with directory(top, place) as descriptor, _unlocked(descriptor, stat.S_IXUSR):
         yield descriptor, name
 
 
@@ -62,6 +62,12 @@ def about(top: int, path: str) -> os.stat_result | None:
     with suppress(FileNotFoundError, NotADirectoryError, OSError), above(top, path) as (place, name):
         return os.lstat(name, dir_fd=place)
     return None
+
+
+def sync(top: int, path: str) -> None:
+    """Brings a directory to the disk, without what is in it."""
+    with directory(top, path) as place, _unlocked(place, stat.S_IRUSR | stat.S_IXUSR), _readable(place) as descriptor:
+        os.fsync(descriptor)
 
 
 def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:
@@ -78,7 +84,7 @@ def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:
 
 def mark(top: int, path: str, name: str) -> bytes:
     """An attribute of a directory; empty if it has none."""
-    with directory(top, path) as place, suppress(OSError):
+    with suppress(OSError), directory(top, path) as place, _unlocked(place, stat.S_IRUSR):
         return os.getxattr(f"/proc/self/fd/{place}", name)
     return b""
 
@@ -106,6 +112,24 @@ def kind_of(seen: os.stat_result) -> Kind:
     if stat.S_ISDIR(seen.st_mode):
         return "directory"
     return "link" if stat.S_ISLNK(seen.st_mode) else "other"
+
+
+def _opened(top: int, path: str) -> int:
+    """Where somebody has closed a directory on the way to himself, step by step."""
+    try:
+        return mounts.open_below(top, path)
+    except PermissionError:
+        if os.geteuid() == 0:
+            raise
+    at = os.dup(top)
+    for name in path.split("/"):
+        try:
+            with _unlocked(at, stat.S_IXUSR):
+                inner = mounts.open_below(at, name)
+        finally:
+            os.close(at)
+        at = inner
+    return at
 
 
 def _look(place: int, name: str) -> int:

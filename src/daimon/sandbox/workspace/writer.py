@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from daimon.abi.workspace import Entry
-from daimon.sandbox.workspace import build, layer, place
+from daimon.sandbox.workspace import build, place
 from daimon.sandbox.workspace.build import Piece
 from daimon.sandbox.workspace.diff import is_same
 from daimon.sandbox.workspace.stack import Base
@@ -48,8 +48,8 @@ class Writer:
             with self._minded(step):
                 self._put(step)
         for path in self._places:
-            with suppress(FileNotFoundError, NotADirectoryError):
-                layer.sync_directory(self.top, path)
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                place.sync(self.top, path)
 
     @contextmanager
     def _minded(self, step: Step) -> Iterator[None]:
@@ -88,7 +88,7 @@ class Writer:
         if is_same(plain(now), plain(step.piece.entry)):
             return
         self._places.add(step.path.rpartition("/")[0])
-        mode = step.piece.entry.mode & PERMISSIONS
+        mode = _mode(step.piece.entry)
         with place.above(self.top, step.path) as (inner, name):
             if step.piece.entry.kind == "directory":
                 self._directory(inner, name, mode)
@@ -136,7 +136,13 @@ class Writer:
 
 def plain(entry: Entry | None) -> Entry | None:
     """As it is compared: permissions that are never applied do not count."""
-    return None if entry is None else replace(entry, mode=entry.mode & PERMISSIONS)
+    return None if entry is None else replace(entry, mode=_mode(entry))
+
+
+def _mode(entry: Entry) -> int:
+    """Whoever is not root could not fill a directory that is closed to himself, nor empty it again: it stays open to him."""
+    is_open = entry.kind == "directory" and os.geteuid() != 0
+    return entry.mode & PERMISSIONS | (stat.S_IRWXU if is_open else 0)
 
 
 def ways(path: str) -> Iterator[str]:
