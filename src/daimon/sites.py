@@ -131,6 +131,7 @@ class Sites:
         self._memo, self._remembering = Memo(root / FILE), asyncio.Lock()
         self._store, self._own, self._uid, self._clock = store, own, uid, clock
         self._own_id: WorkspaceId | None = None
+        self._own_base = ""
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
         self._sites: dict[WorkspaceId, Site] = {}
         self._states: dict[WorkspaceId, dict[str, dict[str, State]]] = {}
@@ -181,7 +182,8 @@ class Sites:
     async def own(self) -> WorkspaceId:
         if self._own_id is None:
             await asyncio.to_thread(self._own.mkdir, 0o700, True, True)
-            self._own_id = (await self._store.new(str(self._own))).id
+            own = await self._store.new(str(self._own))
+            self._own_id, self._own_base = own.id, own.base
         return self._own_id
 
     @asynccontextmanager
@@ -220,6 +222,9 @@ class Sites:
         except (DaimonError, OSError) as failed:
             raise ToolFailed("no_changes", f"the files cannot be looked through: {failed}") from failed
         return tuple(Touched("file", change.path, change.what) for change in found)
+
+    def label(self, call: Call) -> Label:
+        return self.marks.of(self._own_base or str(self._own.resolve())).label
 
     # -- the port ------------------------------------------------------------------------------------------------------
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from tests.kernel.rig import Tool, kernel, kinds, outcomes, result_text
 
 from daimon.abi.errors import ToolFailed
+from daimon.abi.label import EMPTY, Author, Label, Origin
 from daimon.abi.step import Checkpointed
-from daimon.abi.tool import Call, Effect, Result, Touched
+from daimon.abi.tool import Call, Capability, Effect, Result, Touched
 from daimon.kernel.files import MOST_TOLD
+from daimon.policy.agents import Terms
 from daimon.testing.model import calls, says
 from daimon.vault.redact import Known
 
@@ -26,6 +28,9 @@ class Directory:
             file.unlink()
         self.made += 1
         return f"c{self.made}"
+
+    def label(self, call: Call) -> Label:
+        return EMPTY
 
     async def since(self, call: Call) -> tuple[Touched, ...]:
         return tuple(Touched("file", file.name, "added") for file in sorted(self.path.iterdir()))
@@ -97,3 +102,28 @@ async def test_a_name_that_is_no_text_can_be_written_down(tmp_path: Path) -> Non
     async with kernel(script=script, tools=[writer(tmp_path, files=("a\udcff\n",))], checkpoints=Directory(tmp_path)) as rig:
         _, steps = await rig.ask("go")
         assert len(outcomes(steps)[0].touched) == 1
+
+
+class Marked(Directory):
+    """With a stranger's words in it."""
+
+    def label(self, call: Call) -> Label:
+        return Label.of(Origin(Author.STRANGER, "web"))
+
+
+async def online(checkpoints: Directory, text: str) -> list[str]:
+    """What becomes of a call that sends and works on files, in a turn in which nobody but the owner was heard."""
+    send = Tool("send", Effect.UNSAFE, capabilities=(Capability.SENDS, Capability.EXECUTES), changes_files=True)
+    script = [calls(("send", {"text": "example.org"})), says("done")]
+    async with kernel(script=script, tools=[send], checkpoints=checkpoints, terms=Terms("assistant", may_hold_all=True)) as rig:
+        _, steps = await rig.ask(text)
+        return kinds(steps)
+
+
+async def test_files_with_a_stranger_s_words_are_not_sent_where_nobody_said_by_itself(tmp_path: Path) -> None:
+    assert "question" in await online(Marked(tmp_path), "go online")
+    assert "question" not in await online(Directory(tmp_path), "go online")
+
+
+async def test_files_with_a_stranger_s_words_go_where_the_owner_said(tmp_path: Path) -> None:
+    assert "question" not in await online(Marked(tmp_path), "send it to example.org")

@@ -69,6 +69,10 @@ class Checkpoints(Protocol):
         """What has changed since the last one."""
         ...
 
+    def label(self, call: Call) -> Label:
+        """Of all that may be in the files: a call that sends and works on them may carry any of it, and does what is written there."""
+        ...
+
 
 # -- the journal: taking in --------------------------------------------------------------------------------------------
 

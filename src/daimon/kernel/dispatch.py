@@ -32,7 +32,7 @@ from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result,
 from daimon.context.held import handles
 from daimon.kernel import render
 from daimon.kernel.containment import within
-from daimon.kernel.files import NoFiles, with_changes
+from daimon.kernel.files import NoFiles, weighed, with_changes
 from daimon.kernel.held import Holding, filled, label_of, require_known
 
 S = TypeVar("S", Happened, Started)
@@ -103,7 +103,7 @@ class Dispatch:
         if never := self.floor.forbids(manifest, filled(arguments, situation.held)):
             gate = Gate("deny", never, "floor")
         else:
-            gate = self.policy.judge(manifest, arguments, situation)
+            gate = self.policy.judge(manifest, arguments, weighed(situation, manifest, self.checkpoints))
         return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
 
     async def run(self, n: int, intended: Intended, situation: Situation, how: How = "ran") -> Happened | Started:
@@ -209,7 +209,7 @@ class Dispatch:
     def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> None:
         """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""
         never = self.floor.forbids(manifest, filled(arguments, situation.held))
-        gate = self.policy.judge(manifest, arguments, situation)
+        gate = self.policy.judge(manifest, arguments, weighed(situation, manifest, self.checkpoints))
         if never or gate.verdict == "deny":
             raise ToolFailed("denied", never or gate.reason)
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from daimon.abi.cleaning import cleaned
 from daimon.abi.errors import ToolFailed
+from daimon.abi.judgement import Situation
+from daimon.abi.label import EMPTY, Label
 from daimon.abi.plain import clean
 from daimon.abi.ports import Checkpoints
 from daimon.abi.secret import Redactor
 from daimon.abi.step import Checkpointed, Happened
-from daimon.abi.tool import Call, Touched
+from daimon.abi.tool import Call, Capability, Manifest, Touched
 
 MOST_TOLD = 200
 
@@ -25,6 +27,20 @@ class NoFiles:
 
     async def since(self, call: Call) -> tuple[Touched, ...]:
         return ()
+
+    def label(self, call: Call) -> Label:
+        return EMPTY
+
+
+def weighed(situation: Situation, manifest: Manifest, checkpoints: Checkpoints) -> Situation:
+    """A call that sends and works on files is judged as if the model had read them: a program does what is written there."""
+    if not manifest.changes_files or Capability.SENDS not in manifest.capabilities:
+        return situation
+    label = checkpoints.label(situation.call)
+    if label == EMPTY:
+        return situation
+    call = replace(situation.call, label=situation.call.label.joined(label))
+    return replace(situation, call=call, heard=situation.context.joined(label))
 
 
 async def kept(checkpoints: Checkpoints, call: Call) -> Checkpointed | None:
