@@ -252,3 +252,13 @@ async def test_old_checkpoints_are_thinned_out_while_daimon_runs(tmp_path: Path)
         tending.cancel()
         await asyncio.wait([tending])
         await sites.close()
+
+
+async def test_work_goes_on_after_the_agent_s_own_workspace_was_discarded(tmp_path: Path) -> None:
+    async with agent(tmp_path) as daimon:
+        (daimon.project / "mine").write_text("mine")
+        await daimon.does(("write_file", {"path": "a", "content": "one"}))
+        await daimon.workspaces.discard(OWN)
+        steps = await daimon.does(("list_files", {}), ("write_file", {"path": "b", "content": "two"}))
+        assert told(steps)[0]["entries"] == ["mine (4)"]
+        assert outcomes(steps)[1].code == ""

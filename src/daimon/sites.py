@@ -268,6 +268,9 @@ class Sites:
             raise BadInput(f"somebody works in workspace {workspace}; stop that first")
         await self._pool.restart(workspace, "it is discarded")
         await self._store.discard(workspace)
+        self._states.pop(workspace, None)
+        if workspace == self._own_id:
+            self._own_id = None  # the next call begins anew, on the directory as it is
 
     async def apply(self, workspace: WorkspaceId, paths: tuple[str, ...] = (), *, with_programs: bool = False) -> Outcome:
         return await self._store.apply(workspace, paths, with_programs=with_programs)

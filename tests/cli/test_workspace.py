@@ -67,6 +67,14 @@ def test_a_conflict_is_named_and_the_exit_code_says_so(daimon: Daimon, project: 
     assert "nothing was changed" in merged.err
 
 
+def test_only_a_fork_is_discarded_without_a_second_word(daimon: Daimon, project: Path) -> None:
+    daimon.run("workspace", "new", str(project))
+    refused = daimon.run("workspace", "discard", "project")
+    assert (refused.code, "--yes" in refused.err) == (4, True)
+    assert daimon.run("workspace", "discard", "project", "--yes").code == 0
+    assert daimon.run("workspace", "list").out == "there is no workspace yet\n"
+
+
 def test_an_apply_over_the_owner_s_own_edit_stops(daimon: Daimon, project: Path) -> None:
     daimon.run("workspace", "new", str(project))
     daimon.run("workspace", "run", "project", "--", "sh", "-c", "echo agent > a.txt")

@@ -112,9 +112,14 @@ def restore(given: Path | None, of: str, to: str, as_json: bool) -> None:
     _tell(_done(given, go), as_json)
 
 
-def discard(given: Path | None, which: str, as_json: bool) -> None:
+def discard(given: Path | None, which: str, is_meant: bool, as_json: bool) -> None:
     async def drop(all_: Workspaces) -> WorkspaceId:
         workspace = await _chosen(given, all_, which)
+        found = next(each for each in await all_.list() if each.id == workspace)
+        if found.forked_from is None and not is_meant:
+            raise BadInput(
+                f"{which} is no fork: what was not applied to {found.base} would be gone for good; add --yes"
+            )
         await all_.discard(workspace)
         return workspace
 

@@ -113,12 +113,15 @@ def restore(to: Point, of: Of = "", home: Home = None, as_json: Json = False) ->
 
 @app.command()
 def discard(
-    which: Annotated[str, typer.Argument(metavar="ID", help="A workspace, by id or name.")], home: Home = None, as_json: Json = False
+    which: Annotated[str, typer.Argument(metavar="ID", help="A workspace, by id or name.")],
+    is_meant: Annotated[bool, typer.Option("--yes", help="Also one that is no fork, with all that was not applied.")] = False,
+    home: Home = None,
+    as_json: Json = False,
 ) -> None:
-    """Remove a workspace with all its checkpoints. Your directory stays as it is."""
+    """Remove a fork with all its checkpoints, for good. Your directory stays as it is."""
     from daimon.cli import layered
 
-    layered.discard(home, which, as_json)
+    layered.discard(home, which, is_meant, as_json)
 
 
 @app.command(name="apply")
