@@ -63,14 +63,14 @@ def sized(count: int, needed: tuple[int, ...] = ()) -> list[Mark]:
 
 
 def test_for_want_of_room_the_oldest_go_until_it_fits() -> None:
-    assert outgrown(sized(40), 25) == {"c0", "c1", "c2"}
-    assert outgrown(sized(40, needed=(0, 2)), 25) == {"c1", "c3", "c4"}
-    assert outgrown(sized(40), 0) == frozenset()
+    assert outgrown([sized(40)], 25) == {"c0", "c1", "c2"}
+    assert outgrown([sized(40, needed=(0, 2))], 25) == {"c1", "c3", "c4"}
+    assert outgrown([sized(40)], 0) == frozenset()
 
 
 def test_for_want_of_room_the_newest_never_go() -> None:
-    assert outgrown(sized(KEPT + 2), 1_000) == {"c0", "c1"}
-    assert outgrown(sized(KEPT), 1_000) == frozenset()
+    assert outgrown([sized(KEPT + 2)], 1_000) == {"c0", "c1"}
+    assert outgrown([sized(KEPT)], 1_000) == frozenset()
 
 
 async def test_thinning_removes_layers_and_leaves_the_rest_as_it_is(store: Store, hand: Hand, base: Path, clock: ManualClock) -> None:

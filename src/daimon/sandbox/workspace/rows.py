@@ -52,6 +52,8 @@ class Layer:
     """False: it is live, or something may still write into it."""
     replaces: tuple[str, ...] = ()
     """Made of these by a squash."""
+    size: int | None = None
+    """Bytes on the disk, each file in it once; None: nobody has looked, or something may still write into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

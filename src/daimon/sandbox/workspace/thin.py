@@ -40,10 +40,11 @@ def thinned(marks: Iterable[Mark], now: datetime) -> frozenset[str]:
     return frozenset(gone)
 
 
-def outgrown(marks: Iterable[Mark], excess: int) -> frozenset[str]:
-    """Those that go for want of room: the oldest of these, until so many bytes may be free. None of the newest."""
+def outgrown(workspaces: Iterable[Iterable[Mark]], excess: int) -> frozenset[str]:
+    """Those that go for want of room: the oldest of all, until so many bytes may be free. None of the newest of a workspace."""
+    old = [mark for marks in workspaces for mark in sorted(marks, key=lambda mark: mark.at)[:-KEPT]]
     gone: set[str] = set()
-    for mark in sorted(marks, key=lambda mark: mark.at)[:-KEPT]:
+    for mark in sorted(old, key=lambda mark: mark.at):
         if excess <= 0:
             break
         if not mark.is_needed:
