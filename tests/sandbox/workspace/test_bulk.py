@@ -47,6 +47,7 @@ async def test_files_that_are_written_and_removed_again_and_again_stay_within_th
         await called(store, hand)
         hand.delete(f"large{number}")
         await called(store, hand)
+        await store.settle()
         most = max(most, on_disk(hand.place))
     assert most <= LIMIT + 2 * MIB
     assert {path for path in hand.seen() if path.startswith("large")} == set()
@@ -63,6 +64,7 @@ async def test_honest_work_of_the_same_size_goes_on_and_its_newest_checkpoints_s
         hand.write(f"notes/{number}", str(number))
         clock.jump(60)
         made.append((await called(store, hand), hand.seen()))
+    await store.settle()
     assert on_disk(hand.place) <= LIMIT + MIB
     assert len([path for path in hand.seen() if path.startswith("notes/")]) == 60
     await store.undo(hand.workspace)
