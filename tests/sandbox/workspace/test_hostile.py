@@ -57,7 +57,7 @@ async def test_names_in_a_copy_do_not_get_into_the_way_of_its_removal(tmp_path: 
     assert await store.live_changes(id)
     (tree / "more").write_text("x")
     assert "more" in {change.path for change in await store.live_changes(id)}
-    store.detach(id)
+    await store.detach(id)
     await ground.close()
     await store.close()
 
