@@ -58,11 +58,12 @@ class Agent:
 
 
 @asynccontextmanager
-async def agent(place: Path, role: str = "worker") -> AsyncIterator[Agent]:
+async def agent(place: Path, role: str = "worker", layers_mb: int = 20_000) -> AsyncIterator[Agent]:
     project = place / "project"
     project.mkdir(exist_ok=True)
     MODELS["scripted"] = ScriptedModel([])
-    settings = Settings(model=Model(use="scripted"), extensions=(__name__,), sandbox=Sandbox(workspace=str(project), role=role))
+    sandbox = Sandbox(workspace=str(project), role=role, layers_mb=layers_mb)
+    settings = Settings(model=Model(use="scripted"), extensions=(__name__,), sandbox=sandbox)
     home = Home(place / "home")
     async with running(home, settings, port=0):
         yield Agent(Client(home.socket), RemoteWorkspaces(home.socket), project)
@@ -262,3 +263,30 @@ async def test_work_goes_on_after_the_agent_s_own_workspace_was_discarded(tmp_pa
         steps = await daimon.does(("list_files", {}), ("write_file", {"path": "b", "content": "two"}))
         assert told(steps)[0]["entries"] == ["mine (4)"]
         assert outcomes(steps)[1].code == ""
+
+
+async def test_files_written_and_removed_call_by_call_do_not_fill_the_disk_and_the_shell_goes_on(tmp_path: Path) -> None:
+    async with agent(tmp_path, layers_mb=100) as daimon:
+        await daimon.runs("cd /; cd - >/dev/null; mkdir -p kept; echo x > kept/first; cd kept")
+        for number in range(16):
+            steps = await daimon.does(
+                ("run", {"command": f"head -c 8000000 /dev/urandom > large{number}; ls"}),
+                ("run", {"command": f"rm large{number}; echo {number} > small{number}"}),
+            )
+            assert [each["exit"] for each in told(steps)] == [0, 0], told(steps)
+        seen = await daimon.runs("ls; cat first")
+        workspaces = tmp_path / "home/workspaces"
+        files = [path.lstat() for path in workspaces.rglob("*") if path.is_file()]
+    assert set(seen["output"].split()) == {"first", *(f"small{number}" for number in range(16)), "x"}
+    assert sum({found.st_ino: found.st_blocks * 512 for found in files}.values()) <= 110_000_000
+    assert os.listdir(tmp_path / "project") == []
+
+
+async def test_a_call_for_which_there_is_no_room_is_refused_and_undo_is_not(tmp_path: Path) -> None:
+    async with agent(tmp_path, layers_mb=100) as daimon:
+        await daimon.runs("head -c 60000000 /dev/urandom > one")
+        await daimon.runs("head -c 60000000 /dev/urandom > two")
+        (refused,) = outcomes(await daimon.does(("run", {"command": "echo more"})))
+        assert "sandbox.layers_mb" in str(refused.result)
+        await daimon.workspaces.undo(OWN)
+        assert [change.path for change in await daimon.workspaces.diff(OWN)] == ["one"]

@@ -144,7 +144,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
-        sites = await _sites(home, sandboxes, clock, settings.sandbox.idle_minutes * 60)
+        sites = await _sites(home, sandboxes, clock, settings.sandbox, settings.sandbox.idle_minutes * 60)
         stack.push_async_callback(sites.close)
         filing = Filing(sites, sandboxes.role_of)
         stack.callback(filing.close)
@@ -335,16 +335,18 @@ async def arranging(home: Home) -> AsyncIterator[tuple[Workspaces, Trials]]:
         stack.callback(os.umask, os.umask(0o077))
         home.ensure()
         stack.callback(os.close, home.lock())
-        sandboxes, clock = workshop.sandboxes_of(settings_of(home), home), SystemClock()
-        sites = await _sites(home, sandboxes, clock, 0.0)
+        settings, clock = settings_of(home), SystemClock()
+        sandboxes = workshop.sandboxes_of(settings, home)
+        sites = await _sites(home, sandboxes, clock, settings.sandbox, 0.0)
         stack.push_async_callback(sites.close)
         shop = workshop.Workshop(sandboxes, workshop.NoSecrets(), clock, sites)
         stack.callback(shop.close)
         yield sites, shop
 
 
-async def _sites(home: Home, sandboxes: workshop.Sandboxes, clock: Clock, idle_s: float) -> Sites:
-    return await Sites.opened(home.path / "workspaces", sandboxes.workspace, sandboxes.uid, clock, idle_s)
+async def _sites(home: Home, sandboxes: workshop.Sandboxes, clock: Clock, settings: config.Sandbox, idle_s: float) -> Sites:
+    place, layers = home.path / "workspaces", settings.layers_mb << 20
+    return await Sites.opened(place, sandboxes.workspace, sandboxes.uid, clock, idle_s, layers)
 
 
 async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:

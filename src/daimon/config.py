@@ -269,6 +269,8 @@ class Sandbox(_Branch):
     """So many boxes at once."""
     uid: Annotated[int, Field(ge=1, le=2**31)] = 59_001
     """Whom a box becomes on the machine when Daimon is started by root."""
+    layers_mb: Annotated[int, Field(ge=100)] = 20_000
+    """So many megabytes may all layers of workspaces take on the disk."""
 
 
 def _address(text: str) -> str:

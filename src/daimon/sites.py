@@ -31,6 +31,7 @@ from daimon.sandbox.pool import Pool
 from daimon.sandbox.terminal.memo import FILE, Memo
 from daimon.sandbox.terminal.state import State
 from daimon.sandbox.workspace.copies import CopiesGround
+from daimon.sandbox.workspace.house import LIMIT
 from daimon.sandbox.workspace.store import Store
 
 MOST_OPEN = 64
@@ -151,8 +152,9 @@ class Sites:
         return tuple(f"workspace {id} is kept by copies, which is slower ({COPIES}): {why}" for id, why in self._slow.items())
 
     @classmethod
-    async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> "Sites":
-        made = cls(await Store.open(root, clock), root, own, uid, clock, idle_s)
+    async def opened(cls, root: Path, own: Path, uid: int, clock: Clock, idle_s: float, layers: int = LIMIT) -> "Sites":
+        """`layers`: bytes that all of them may take on the disk."""
+        made = cls(await Store.open(root, clock, limit=layers), root, own, uid, clock, idle_s)
         made.marks = await asyncio.to_thread(Marks.at, root / marks.FILE)
         if await asyncio.to_thread(is_on_overlay, root):
             why = f"{root} lies on overlayfs, as all in a container does that is no volume; put Daimon's home on a volume"
@@ -238,11 +240,17 @@ class Sites:
         return await self._store.checkpoints(workspace)
 
     async def checkpoint(self, workspace: WorkspaceId, why: str, state: JsonValue = None) -> Checkpoint:
+        """Before something is done: there is room for it then, or it is refused."""
+        made = await self._kept(workspace, why, state)
+        await self._store.make_room()
+        return made
+
+    async def _kept(self, workspace: WorkspaceId, why: str, state: JsonValue = None) -> Checkpoint:
         return await self._store.checkpoint(workspace, why, state or await self._state(workspace))
 
     async def fork(self, workspace: WorkspaceId, name: str = "", at: CheckpointId | None = None) -> Workspace:
         if at is None:
-            at = (await self.checkpoint(workspace, "before a fork")).id
+            at = (await self._kept(workspace, "before a fork")).id
         return await self._store.fork(workspace, name, at)
 
     async def diff(
@@ -260,7 +268,7 @@ class Sites:
 
     async def restore(self, workspace: WorkspaceId, to: CheckpointId) -> Outcome:
         """Shells begin anew with what they knew then: what runs in them works on files that are not there any more."""
-        await self.checkpoint(workspace, f"before going to {to}")
+        await self._kept(workspace, f"before going to {to}")
         return await self._anew(workspace, await self._store.restore(workspace, to))
 
     async def discard(self, workspace: WorkspaceId) -> None:

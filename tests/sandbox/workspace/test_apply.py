@@ -237,3 +237,12 @@ async def test_what_root_applies_belongs_to_the_owner_of_the_directory(store: St
     await store.apply(hand.workspace)
     owners = {path: ((theirs / path).stat().st_uid, (theirs / path).stat().st_gid) for path in ("new", "new/file", "shared")}
     assert owners == {"new": (12345, 12345), "new/file": (12345, 12345), "shared": (12345, 54321)}
+
+
+async def test_a_file_that_looks_like_one_half_written_is_applied_too(store: Store, hand: Hand, base: Path) -> None:
+    names = [f".daimon-{number}.part" for number in range(8)]
+    for name in ("a", "z", *names):
+        hand.write(name, name)
+    await store.apply(hand.workspace)
+    assert {name: (base / name).read_text() for name in names} == {name: name for name in names}
+    assert len([name for name in os.listdir(base) if name.endswith(".part")]) == len(names)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.sandbox.boxes import NOBODY, ROOT, elsewhere, needs_root, place_of
 
-FILES = ("test_hostile.py", "test_apply.py", "test_store.py")
+FILES = ("test_hostile.py", "test_apply.py", "test_store.py", "test_bulk.py")
 
 
 @needs_root

@@ -9,7 +9,7 @@ from tests.sandbox.workspace.hand import Hand, Recorder
 
 from daimon.abi.errors import BadInput, NotFound, ToolFailed
 from daimon.abi.workspace import CheckpointId, WorkspaceId
-from daimon.sandbox.workspace import course
+from daimon.sandbox.workspace import course, layer
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
 
@@ -298,3 +298,13 @@ async def test_what_a_program_closed_to_its_own_user_stops_nobody(store: Store, 
     await store.discard(fork.id)
     await store.discard(hand.workspace)
     assert await store.list() == ()
+
+
+async def test_a_layer_of_many_files_is_settled_as_one_of_few(store: Store, hand: Hand) -> None:
+    for number in range(layer.MANY + 36):
+        hand.write(f"d{number % 3}/{number}", str(number))
+    tree = hand.seen()
+    await store.checkpoint(hand.workspace, "many")
+    await store.settle()
+    assert hand.seen() == tree
+    assert (hand.place / store.stack_of(hand.workspace).frozen[0] / "manifest").exists()

@@ -8,7 +8,7 @@ from tests.sandbox.workspace.hand import Hand
 
 from daimon.abi.errors import BadInput, NotFound
 from daimon.sandbox.workspace.store import Store
-from daimon.sandbox.workspace.thin import Mark, thinned
+from daimon.sandbox.workspace.thin import KEPT, Mark, outgrown, thinned
 from daimon.testing.clock import ManualClock
 
 NOW = datetime(2026, 6, 1, 12, 30, tzinfo=UTC)
@@ -27,15 +27,50 @@ def test_of_each_hour_of_the_last_week_the_last_one_stays() -> None:
     assert found == {"c1", "c2", "c4"}
 
 
+def daily(days: int) -> list[Mark]:
+    """Somebody works each day."""
+    return [Mark(f"d{day}", NOW - timedelta(days=day, hours=12), is_needed=True) for day in range(days)]
+
+
 def test_of_each_day_the_last_one_stays_and_after_ninety_none() -> None:
-    found = thinned(marks(*(timedelta(days=day, hours=hour) for day in (20, 21, 89, 91) for hour in (0, 1))), NOW)
+    ages = (timedelta(days=day, hours=hour) for day in (20, 21, 88, 92) for hour in (0, 1))
+    found = thinned([mark for mark in daily(95) if mark.id not in ("d19", "d20", "d21", "d87", "d88")] + marks(*ages), NOW)
     assert found == {"c1", "c3", "c5", "c6", "c7"}
 
 
 def test_what_is_needed_stays_and_fills_its_slot() -> None:
     needed = Mark("n", NOW - timedelta(days=200), is_needed=True)
     also = Mark("m", NOW - timedelta(days=20), is_needed=True)
-    assert thinned([needed, also, *marks(timedelta(days=20, hours=1))], NOW) == {"c0"}
+    assert thinned([needed, also, *daily(18), *marks(timedelta(days=20, hours=1))], NOW) == {"c0"}
+
+
+def test_a_clock_that_jumps_by_months_makes_nothing_old() -> None:
+    days = marks(*(timedelta(days=day, hours=1) for day in range(60)))
+    assert thinned(days, NOW) == frozenset()
+    later = NOW + timedelta(days=3_000)
+    assert thinned(days, later) == frozenset()
+    assert thinned([*days, Mark("new", later)], later) == frozenset()
+
+
+def test_a_clock_that_goes_back_makes_nothing_old() -> None:
+    days = marks(*(timedelta(days=day, hours=1) for day in range(60)))
+    assert thinned(days, NOW - timedelta(days=3_000)) == frozenset()
+
+
+def sized(count: int, needed: tuple[int, ...] = ()) -> list[Mark]:
+    """The oldest first, each of ten bytes."""
+    return [Mark(f"c{number}", NOW + timedelta(minutes=number), number in needed, 10) for number in range(count)]
+
+
+def test_for_want_of_room_the_oldest_go_until_it_fits() -> None:
+    assert outgrown([sized(40)], 25) == {"c0", "c1", "c2"}
+    assert outgrown([sized(40, needed=(0, 2))], 25) == {"c1", "c3", "c4"}
+    assert outgrown([sized(40)], 0) == frozenset()
+
+
+def test_for_want_of_room_the_newest_never_go() -> None:
+    assert outgrown([sized(KEPT + 2)], 1_000) == {"c0", "c1"}
+    assert outgrown([sized(KEPT)], 1_000) == frozenset()
 
 
 async def test_thinning_removes_layers_and_leaves_the_rest_as_it_is(store: Store, hand: Hand, base: Path, clock: ManualClock) -> None:

@@ -10,6 +10,7 @@ apply is the same again with its reverse layer as what is wanted.
 """
 
 import asyncio
+import secrets
 from dataclasses import replace
 
 from daimon.abi.errors import ToolFailed
@@ -69,7 +70,7 @@ def _begin(house: House, room: Room, head: Point, draft: Draft, undoes: int | No
     newer = replace(family, generation=family.generation + 1)
     begun = Change(
         number=index.number("k"), workspace=room.id, kind="apply", before=head.id, after=head.id, state="begun", layer=reverse,
-        plan=Plan(tuple(draft.wanted), tuple(draft.left), rest), undoes=undoes,
+        plan=Plan(tuple(draft.wanted), tuple(draft.left), rest, f".daimon-{secrets.token_hex(8)}.part"), undoes=undoes,
     )  # fmt: skip
     with index.transaction():
         index.put_family(newer)
@@ -110,7 +111,7 @@ def write(house: House, family: str, begun: Change) -> tuple[str, ...]:
     wanted, before = wanted_by(house, family, begun), replaced_by(house, family, begun)
     steps = [Step(path, piece.entry if (piece := before[path]) else None, wanted[path]) for path in begun.plan.paths]
     with shelf.base.opened() as top:
-        writer = Writer(shelf.base, top, f".daimon-{begun.number}.part")
+        writer = Writer(shelf.base, top, begun.plan.part)
         try:
             writer.write(steps)
         except OSError as failure:

@@ -14,7 +14,6 @@ The gathering after a crash is done when the store is opened (`recovered`), befo
 """
 
 import asyncio
-import ctypes
 import logging
 import os
 import time
@@ -33,7 +32,6 @@ from daimon.sandbox.workspace.stack import Sheet, View
 NEW, OLD = "tree.new", "tree.old"
 """Of a live layer, while it is exchanged."""
 _log = logging.getLogger(__name__)
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class CopiesGround:
@@ -133,7 +131,7 @@ class CopiesGround:
             self._own(tree)
             paths = tree.unlike(after) if by_looks else {*footprint.stamps(tree.top), *after.below("")}
             if tree.rewrite(after, paths):
-                _sync(tree.top)
+                place.sync_all(tree.top)
             self._seen, self._news = footprint.stamps(tree.top), set()
 
     def _own(self, tree: Tree) -> None:
@@ -222,7 +220,7 @@ class CopiesGround:
         at = time.time_ns()
         with self._view(self._stack) as before, self._view(stack) as after, self._opened() as tree:
             different = tree.rewrite(after, diff.touched(before, after))
-            _sync(tree.top)
+            place.sync_all(tree.top)  # before it is said that the tree is as it should be
             found = {path: place.about(tree.top, path) for path in different}
         now = footprint.settled({path: footprint.stamp(seen) for path, seen in found.items() if seen is not None}, at)
         self._seen = {path: about for path, about in self._seen.items() if path not in different} | now
@@ -277,17 +275,6 @@ def removed(shelf: Shelf, workspace: str, stack: Stack) -> None:
     with suppress(FileNotFoundError):
         footprint.removed(directory)
     layer.remove(directory)
-
-
-def _sync(top: int) -> None:
-    """Before it is said that the tree is as it should be: files that were just copied may not be on the disk yet."""
-    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=top)
-    try:
-        if _libc.syncfs(descriptor):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-    finally:
-        os.close(descriptor)
 
 
 def _mend(live: str) -> None:

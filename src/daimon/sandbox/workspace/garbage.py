@@ -55,6 +55,8 @@ def collect(house: House, family: str) -> None:
                 house.index.drop("generations", "layer", name)
     for row in gone:
         house.shelf(family).remove(row.name)
+    if gone:
+        house.shared.pop(family, None)
 
 
 def _needed(house: House, family: str) -> set[str]:
@@ -70,7 +72,7 @@ def _needed(house: House, family: str) -> set[str]:
 
 def thin(house: House, family: str) -> None:
     """Removes checkpoints that are old and many (`thin.py`), and the layers that only they had."""
-    needed = _kept(house, family)
+    needed = kept(house, family)
     for room in house.index.rooms(family):
         points = {point.id: point for point in house.index.points(room.id)}
         gone = thinned((Mark(id, point.at, id in needed) for id, point in points.items()), house.clock.now())
@@ -80,7 +82,15 @@ def thin(house: House, family: str) -> None:
     collect(house, family)
 
 
-def _kept(house: House, family: str) -> set[str]:
+def drop(house: House, family: str, wanted: frozenset[str]) -> None:
+    """Removes these checkpoints, except those that are needed by now. Their layers stay until they are collected."""
+    gone = wanted - kept(house, family)
+    with house.index.transaction():
+        for room in house.index.rooms(family):
+            _unlink(house, room, gone)
+
+
+def kept(house: House, family: str) -> set[str]:
     """Where a workspace is, where it goes with its next undo, where a fork or a merge began, and both ends of an apply."""
     found: set[str | None] = set()
     for room in house.index.rooms(family):

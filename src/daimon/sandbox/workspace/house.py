@@ -29,6 +29,7 @@ from daimon.sandbox.workspace.stack import Sheet, View
 
 MOST_LAYERS = 400
 """The kernel takes 500."""
+LIMIT = 20_000 << 20
 NOT_COPIED = "something held the old files and is on them still: they could not be copied, {}"
 Rotate = Callable[[Room, Stack], Awaitable[bool | None]]
 
@@ -65,6 +66,10 @@ class House:
         self.most = Most()
         """Of what is copied."""
         self.open: dict[str, Open] = {}
+        self.limit = LIMIT
+        """Bytes that all layers may take on the disk."""
+        self.shared: dict[str, int] = {}
+        """By family: bytes that its layers have in common, as of the last exact look. Forgotten when one of them goes."""
         self._shelves: dict[str, Shelf] = {}
         self._squashing: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -176,6 +181,15 @@ class House:
                 moved = await self.land(room, point, replace(commit, frozen=point))
         self._squash_later(room.family, point.stack)
         return moved[0], replace(point, sealed=moved[1])
+
+    async def restack(self, room: Room) -> None:
+        """The same files on fewer layers, if a squash has made some. Nothing is done where something holds the tree, or is new in it."""
+        head = self.point(room.head)
+        short = squash.shortest(head.stack, self.index.layers(room.family))
+        if room.under is not None or short == head.stack or await self.is_changed(room):
+            return
+        point = replace(self._frozen(room, replace(head, stack=short), "on fewer layers, for want of room"), state=head.state)
+        await self._landed(room, point, Commit(frozen=point), self._try_rotate)
 
     async def _copied(self, room: Room, point: Point, commit: Commit) -> tuple[Room, Point]:
         """The live layer stays where it is."""
@@ -334,7 +348,7 @@ class House:
             if not row.sealed and row.name not in live:
                 self.shelf(family).sheet(row)
                 with self.index.transaction():
-                    self.index.put_layer(replace(row, sealed=True))
+                    self.index.put_layer(replace(row, sealed=True, size=None))
 
     def later(self, work: Callable[..., None], *arguments: object) -> None:
         task = asyncio.create_task(self._quietly(work, *arguments))

@@ -30,7 +30,8 @@ TABLES = """
         id TEXT PRIMARY KEY, family TEXT NOT NULL, name TEXT NOT NULL, head TEXT NOT NULL, live TEXT NOT NULL, forked_from TEXT,
         engine TEXT NOT NULL, under TEXT) WITHOUT ROWID;
     CREATE TABLE layers (
-        name TEXT PRIMARY KEY, family TEXT NOT NULL, sealed INTEGER NOT NULL, replaces TEXT NOT NULL) WITHOUT ROWID;
+        name TEXT PRIMARY KEY, family TEXT NOT NULL, sealed INTEGER NOT NULL, replaces TEXT NOT NULL, size INTEGER)
+        WITHOUT ROWID;
     CREATE TABLE checkpoints (
         number INTEGER PRIMARY KEY, workspace TEXT NOT NULL, parent TEXT, merged TEXT, generation INTEGER NOT NULL, stack TEXT NOT NULL,
         why TEXT NOT NULL, at INTEGER NOT NULL, sealed INTEGER NOT NULL, state TEXT NOT NULL);
@@ -127,9 +128,8 @@ class Index:
         return [Point.of(row) for row in self._rows(f"SELECT {columns} FROM checkpoints {where}", values)]
 
     def layers(self, family: str) -> dict[str, Layer]:
-        rows = self._rows("SELECT name, family, sealed, replaces FROM layers WHERE family = ?", (family,))
-        found = (Layer(str(name), str(owner), bool(sealed), tuple(json.loads(str(old)))) for name, owner, sealed, old in rows)
-        return {layer.name: layer for layer in found}
+        rows = self._rows("SELECT name, family, sealed, replaces, size FROM layers WHERE family = ?", (family,))
+        return {str(row[0]): _layer(row) for row in rows}
 
     def changes(self, workspace: str) -> list[Change]:
         """Newest first."""
@@ -165,7 +165,11 @@ class Index:
         self._put("workspaces", row)
 
     def put_layer(self, layer: Layer) -> None:
-        self._put("layers", (layer.name, layer.family, layer.sealed, json.dumps(layer.replaces)))
+        self._put("layers", (layer.name, layer.family, layer.sealed, json.dumps(layer.replaces), layer.size))
+
+    def put_size(self, layer: str, size: int) -> None:
+        """Of one that may have gone meanwhile."""
+        self._db.execute("UPDATE layers SET size = ? WHERE name = ?", (size, layer))
 
     def put_point(self, point: Point) -> None:
         self._put("checkpoints", point.row())
@@ -178,3 +182,8 @@ class Index:
 
     def drop(self, table: str, column: str, value: str | int) -> None:
         self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (value,))
+
+
+def _layer(row: tuple[Value, ...]) -> Layer:
+    name, family, is_sealed, replaces, size = row
+    return Layer(str(name), str(family), bool(is_sealed), tuple(json.loads(str(replaces))), None if size is None else int(str(size)))

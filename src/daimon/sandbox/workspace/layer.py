@@ -27,6 +27,8 @@ from daimon.sandbox.workspace import place
 
 OPAQUE = "user.overlay.opaque"
 PIECE = 1 << 20
+MANY = 64
+"""More files than that are not brought to the disk one by one."""
 Hashes = Mapping[int, str]
 """By inode, of files that nobody writes any more."""
 UNKNOWN: Hashes = MappingProxyType({})
@@ -243,9 +245,13 @@ def _unlock(inner: int) -> None:
 
 
 def sync(directory: str) -> None:
-    """Brings everything of a layer to the disk."""
+    """Brings everything of a layer to the disk; many files at once, with whatever else waits on that file system."""
     with place.opened(f"{directory}/tree") as top:
-        for path, item in [("", Item("directory")), *scan(top, is_hashed=False)]:
+        found = [("", Item("directory")), *scan(top, is_hashed=False)]
+        if len(found) > MANY:
+            place.sync_all(top)
+            return
+        for path, item in found:
             with suppress(FileNotFoundError, PermissionError):
                 if item.kind == "file":
                     with place.file(top, path) as file:

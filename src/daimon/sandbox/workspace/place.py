@@ -5,6 +5,7 @@ Everything goes through descriptors of directories, from one that was opened by 
 once is not gone: what lies there stays in its layer, and is in no list.
 """
 
+import ctypes
 import errno
 import os
 import stat
@@ -17,6 +18,7 @@ from daimon.sandbox import mounts
 
 LONGEST = 3_500
 """Bytes of a path; the kernel takes 4,096."""
+_libc = ctypes.CDLL(None, use_errno=True)
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -68,6 +70,14 @@ def sync(top: int, path: str) -> None:
     """Brings a directory to the disk, without what is in it."""
     with directory(top, path) as place, _unlocked(place, stat.S_IRUSR | stat.S_IXUSR), _readable(place) as descriptor:
         os.fsync(descriptor)
+
+
+def sync_all(top: int) -> None:
+    """Brings all that was written on the file system of a directory to the disk: for many files that is faster than each by itself."""
+    with _readable(top) as descriptor:
+        if _libc.syncfs(descriptor):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
 
 
 def listed(top: int, path: str) -> list[tuple[str, os.stat_result]]:

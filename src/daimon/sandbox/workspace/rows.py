@@ -52,6 +52,8 @@ class Layer:
     """False: it is live, or something may still write into it."""
     replaces: tuple[str, ...] = ()
     """Made of these by a squash."""
+    size: int | None = None
+    """Bytes on the disk, each file in it once; None: nobody has looked, or something may still write into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,8 @@ class Plan:
     left: tuple[str, ...] = ()
     rest: str | None = None
     """The layer of what stays in the workspace alone."""
+    part: str = ""
+    """The name of a file that is being written. Nobody can know it before: what has that name is left by a crash, and goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +127,15 @@ class Change:
     """The number of the apply that this one takes back."""
 
     def row(self) -> tuple[str | int | None, ...]:
-        plan = json.dumps([self.plan.paths, self.plan.left, self.plan.rest])
+        plan = json.dumps([self.plan.paths, self.plan.left, self.plan.rest, self.plan.part])
         where = (self.number, self.workspace, self.kind, self.before, self.after)
         return (*where, self.undone, self.state, self.layer, plan, self.undoes)
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> "Change":
         number, workspace, kind, before, after, undone, state, layer, plan, undoes = row
-        paths, left, rest = json.loads(plan)
+        paths, left, rest, part = json.loads(plan)
         return cls(
             number=number, workspace=workspace, kind=kind, before=before, after=after, undone=bool(undone), state=state, layer=layer,
-            plan=Plan(tuple(paths), tuple(left), rest), undoes=undoes,
+            plan=Plan(tuple(paths), tuple(left), rest, part), undoes=undoes,
         )  # fmt: skip

@@ -36,6 +36,13 @@ def shortened(stack: tuple[str, ...], rows: Mapping[str, Layer]) -> tuple[str, .
     return stack
 
 
+def shortest(stack: tuple[str, ...], rows: Mapping[str, Layer]) -> tuple[str, ...]:
+    """Also where what a squash made was squashed again."""
+    while (short := shortened(stack, rows)) != stack:
+        stack = short
+    return stack
+
+
 def squash(shelf: Shelf, old: tuple[Sheet, ...], name: str) -> None:
     """On disk for good when it returns."""
     made = union(old)

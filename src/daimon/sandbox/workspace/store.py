@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import JsonValue
 
@@ -21,16 +21,19 @@ from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.ports import Clock
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
-from daimon.sandbox.workspace import apply, beginning, comparing, copies, course, garbage, layer, merge, underneath
+from daimon.sandbox.workspace import apply, beginning, bulk, comparing, copies, course, garbage, layer, merge, underneath
 from daimon.sandbox.workspace.copies import CopiesGround
-from daimon.sandbox.workspace.house import MOST_LAYERS, House, Open
+from daimon.sandbox.workspace.house import LIMIT, MOST_LAYERS, House, Open
 from daimon.sandbox.workspace.index import Index
 from daimon.sandbox.workspace.rows import Engine, Point, Room
 from daimon.sandbox.workspace.trouble import told
 
+P = ParamSpec("P")
 T = TypeVar("T")
 G = TypeVar("G", bound=Ground)
 _log = logging.getLogger(__name__)
+ROUNDS = 8
+"""Of making room: what goes is an estimate."""
 
 
 class Store:
@@ -40,14 +43,17 @@ class Store:
         self._begun: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    async def open(cls, root: Path, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS) -> "Store":
+    async def open(
+        cls, root: Path, clock: Clock, engine: Engine = "overlay", most_layers: int = MOST_LAYERS, limit: int = LIMIT
+    ) -> "Store":
         """Removes what a crash left behind, and ends an apply that it interrupted. `engine`: of workspaces that begin from now on;
-        `most_layers`: so many can be put in place."""
+        `most_layers`: so many can be put in place; `limit`: bytes that all may take."""
 
         def opened() -> House:
             with told():
                 root.mkdir(mode=0o700, parents=True, exist_ok=True)
                 house = House(root.resolve(), Index(root / "index.db"), clock, engine, most_layers)
+                house.limit = limit
                 garbage.strays(house)
                 return house
 
@@ -87,6 +93,37 @@ class Store:
         """Removes old checkpoints that are many; to be called now and then."""
         for family in await asyncio.to_thread(self._house.index.families):
             await self._locked(family.id, lambda id=family.id: asyncio.to_thread(garbage.thin, self._house, id))  # type: ignore[misc]
+
+    async def make_room(self) -> None:
+        """Before something is done that writes: old checkpoints go until all layers take no more than they may, and some of the disk is
+        free. Raises ToolFailed where that cannot be had."""
+        found = await self._with_house(bulk.excess)
+        for _ in range(ROUNDS):
+            if not found.size:
+                return
+            for family, gone in (await self._with_house(bulk.chosen, found)).items():
+                await self._locked(family, lambda id=family, gone=gone: self._shrunk(id, gone))  # type: ignore[misc]
+            last, found = found, await self._with_house(bulk.excess)
+            if found.size >= last.size:
+                break
+        if found.size:
+            raise await self._with_house(bulk.refused, found)
+
+    async def _with_house(self, look: Callable[Concatenate[House, P], T], *arguments: P.args, **more: P.kwargs) -> T:
+        with told():
+            return await asyncio.to_thread(look, self._house, *arguments, **more)
+
+    async def _shrunk(self, family: str, gone: frozenset[str]) -> None:
+        await self._house.settle()
+        if await self._with_house(bulk.is_applying, family):
+            return
+        await self._with_house(garbage.drop, family, gone)
+        await self._with_house(bulk.flatten, family)
+        for room in self._house.index.rooms(family):
+            if room.id in self._house.open:
+                await self._house.restack(room)
+        await self._with_house(bulk.shorten, family)
+        await self._with_house(garbage.collect, family)
 
     # whoever opens a workspace
 
