@@ -117,9 +117,7 @@ def discard(given: Path | None, which: str, is_meant: bool, as_json: bool) -> No
         workspace = await _chosen(given, all_, which)
         found = next(each for each in await all_.list() if each.id == workspace)
         if found.forked_from is None and not is_meant:
-            raise BadInput(
-                f"{which} is no fork: what was not applied to {found.base} would be gone for good; add --yes"
-            )
+            raise BadInput(f"{which} is no fork: what was not applied to {found.base} would be gone for good; add --yes")
         await all_.discard(workspace)
         return workspace
 

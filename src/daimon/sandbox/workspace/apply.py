@@ -66,6 +66,7 @@ def _begin(house: House, room: Room, head: Point, draft: Draft, undoes: int | No
         _build(house, room, reverse, {path: piece_of(base, path) for path in draft.wanted}, base)
         if rest is not None:
             _build(house, room, rest, draft.rest, now)
+            shelf.note(rest, {path: draft.known[path] for path in draft.rest if path in draft.known})
     family = index.family(room.family)
     newer = replace(family, generation=family.generation + 1)
     begun = Change(

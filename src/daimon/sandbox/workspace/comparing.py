@@ -44,6 +44,7 @@ async def live(house: House, room: Room) -> tuple[Change, ...]:
 
 def _live(house: House, room: Room) -> tuple[Change, ...]:
     sheet = house.shelf(room.family).live(room.live, is_hashed=False)
+    house.shelf(room.family).notice(sheet)
     found = []
     with house.view(room.family, house.point(room.head)) as below, house.view(room.family, house.footing(room), sheet) as now:
         for path in sorted(_written(house, room, sheet)):

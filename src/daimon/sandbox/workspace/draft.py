@@ -5,12 +5,11 @@ same again. One that is already as wanted is left alone.
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from daimon.abi.errors import BadInput
 from daimon.abi.workspace import Change as Difference
-from daimon.abi.workspace import Conflict
+from daimon.abi.workspace import Conflict, Entry
 from daimon.sandbox.workspace import diff, place, programs, underneath
 from daimon.sandbox.workspace.build import Piece, piece_of
 from daimon.sandbox.workspace.comparing import is_at
@@ -34,6 +33,8 @@ class Draft:
     """What stays in the workspace alone."""
     left: list[str] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
+    known: dict[str, Identity | None] = field(default_factory=dict)
+    """What the owner's directory had at each path when a layer first covered it."""
 
 
 def drafted(house: House, room: Room, head: Point, paths: tuple[str, ...], *, with_programs: bool) -> Draft:
@@ -51,7 +52,8 @@ def drafted(house: House, room: Room, head: Point, paths: tuple[str, ...], *, wi
             else:
                 draft.rest[path] = piece_of(now, path)
         draft.rest = {path: piece for path, piece in draft.rest.items() if piece is not None or place.about(now.top, path) is not None}
-        _check(draft, now, below, underneath.known(sheets[: len(head.stack)]))
+        draft.known = underneath.known(sheets[: len(head.stack)])
+        _check(draft, now, below)
     return draft
 
 
@@ -73,7 +75,7 @@ def _is_left(draft: Draft, change: Difference, now: View, *, with_programs: bool
     return False
 
 
-def _check(draft: Draft, now: View, below: View, known: Mapping[str, Identity | None]) -> None:
+def _check(draft: Draft, now: View, below: View) -> None:
     ours = {path for sheet in below.sheets for path, item in sheet.manifest.items.items() if item.kind != "directory"}
     for path, piece in [*draft.wanted.items()]:
         current = now.base.entry(now.top, path)
@@ -82,10 +84,17 @@ def _check(draft: Draft, now: View, below: View, known: Mapping[str, Identity | 
         elif path in ours:
             if not diff.is_same(plain(below.entry(path)), plain(current)):
                 draft.conflicts.append(Conflict(path, OTHERS))
-        elif path not in known or identity(place.about(now.top, path)) != known[path]:
+        elif path not in draft.known or not _is_untouched(draft.known[path], identity(place.about(now.top, path)), current):
             draft.conflicts.append(Conflict(path, YOURS))
         elif why := _no_way(draft, now, path):
             draft.conflicts.append(Conflict(path, why))
+
+
+def _is_untouched(known: Identity | None, seen: Identity | None, current: Entry | None) -> bool:
+    """The same file, or one with the same content: whoever looked at it, or changed it and back, has changed nothing."""
+    if known == seen:
+        return True
+    return known is not None and current is not None and known.kind == current.kind == "file" and "" != known.hash == current.hash
 
 
 def _no_way(draft: Draft, now: View, path: str) -> str:

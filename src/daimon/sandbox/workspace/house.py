@@ -213,6 +213,7 @@ class House:
         linked = Last(shelf.tree(last), known) if last is not None and known is not None else None
         made = snapshot.copied(shelf, room.live, name, linked, self.most)
         shelf.keep_stamps(name, made.stamps, last)
+        shelf.note(name, shelf.noted(room.live))
         return made
 
     async def land(self, room: Room, head: Point, commit: Commit) -> tuple[Room, bool]:

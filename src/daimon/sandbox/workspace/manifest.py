@@ -3,19 +3,21 @@
 One line of JSON for each path, in `LAYER/manifest`: `p` path, `k` kind, `m` mode, `s` size, `h` hash, `o` opaque, and `b`: kind, size, time
 of change and inode of what the base has there, or null. Where a layer hides a directory of the base, what is in that has lines with `b`
 alone. So it can be told later whether the owner changed something that a layer covers. It is written some moments after the layer was
-frozen; what the owner did between a program's write and then is not noticed.
+frozen. What the base has is noted earlier, after each call that wrote into the live layer, in `LAYER/noted`, with the hash of small files;
+only what the owner does between a program's write and the end of its call is not noticed.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from daimon.abi.workspace import Kind
 from daimon.sandbox.workspace import layer, place
 from daimon.sandbox.workspace.layer import UNKNOWN, Hashes, Item
 
-FILE = "manifest"
+FILE, NOTES = "manifest", "noted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Identity:
     size: int = 0
     mtime_ns: int = 0
     inode: int = 0
+    hash: str = field(default="", compare=False)
+    """Of its content, if it was read."""
 
 
 @dataclass(slots=True)
@@ -97,7 +101,7 @@ def write(directory: str, made: Manifest) -> None:
 
 def _line(path: str, made: Manifest) -> dict[str, object]:
     seen = made.base.get(path)
-    line: dict[str, object] = {"p": path, "b": None if seen is None else [seen.kind, seen.size, seen.mtime_ns, seen.inode]}
+    line: dict[str, object] = {"p": path, "b": _told(seen)}
     if path not in made.base:
         del line["b"]
     if item := made.items.get(path):
@@ -119,3 +123,24 @@ def read(directory: str) -> Manifest | None:
             if "b" in row:
                 made.base[row["p"]] = Identity(*row["b"]) if row["b"] else None
     return made
+
+
+def note(directory: str, found: Mapping[str, Identity | None]) -> None:
+    """Adds what the base has at places that a layer covers."""
+    with open(f"{directory}/{NOTES}", "a", encoding="ascii") as file:
+        file.writelines(json.dumps({"p": path, "b": _told(seen)}) + "\n" for path, seen in found.items())
+
+
+def noted(directory: str) -> dict[str, Identity | None]:
+    """A line that was cut off says nothing."""
+    found: dict[str, Identity | None] = {}
+    with suppress(FileNotFoundError), open(f"{directory}/{NOTES}", encoding="ascii") as file:
+        for line in file:
+            with suppress(ValueError):
+                row = json.loads(line)
+                found.setdefault(row["p"], Identity(*row["b"]) if row["b"] else None)
+    return found
+
+
+def _told(seen: Identity | None) -> list[str | int] | None:
+    return None if seen is None else [seen.kind, seen.size, seen.mtime_ns, seen.inode, seen.hash]

@@ -7,14 +7,18 @@ with. Its methods block and may be called from several threads.
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from daimon.sandbox.workspace import layer, manifest, place, stamps
-from daimon.sandbox.workspace.manifest import Manifest
+from daimon.sandbox.workspace.manifest import Identity, Manifest
 from daimon.sandbox.workspace.rows import Layer
 from daimon.sandbox.workspace.stack import Base, Sheet, View
 from daimon.sandbox.workspace.stamps import Stamps
+
+NOTED_BYTES = 64 << 20
+"""Of the owner's files that are read after a call, to know later whether they changed."""
 
 
 class Shelf:
@@ -24,6 +28,7 @@ class Shelf:
         self._known: dict[str, Manifest] = {}
         self._late: dict[str, set[str]] = {}
         self._stamps: dict[str, Stamps] = {}
+        self._noted: dict[str, dict[str, Identity | None]] = {}
         self._linked: dict[str, str] = {}
         """Copies, and those that they share files with."""
         self._lock = threading.RLock()
@@ -49,6 +54,7 @@ class Shelf:
             self._known.pop(name, None)
             self._late.pop(name, None)
             self._stamps.pop(name, None)
+            self._noted.pop(name, None)
             self._linked.pop(name, None)
         layer.remove(self.path(name))
 
@@ -69,6 +75,8 @@ class Shelf:
             made = manifest.scanned(self.tree(name), top, known=self._known_files(name))
         if (last := self._last(name)) is not None:
             made.base |= {path: last.base[path] for path in made.base.keys() & last.base.keys()}
+        noted = self.noted(name)
+        made.base |= {path: noted[path] for path in made.base.keys() & noted.keys()}
         if old is not None:
             made.base = {**made.base, **old.base}
             late = {path for path in made.items.keys() | old.items.keys() if made.items.get(path) != old.items.get(path)}
@@ -77,6 +85,34 @@ class Shelf:
         if old is None or made.items != old.items:
             manifest.write(self.path(name), made)
         return made
+
+    def noted(self, name: str) -> dict[str, Identity | None]:
+        """What the base had at places that a layer covers, as far as it was noted before there was a manifest."""
+        with self._lock:
+            if name not in self._noted:
+                self._noted[name] = manifest.noted(self.path(name))
+            return self._noted[name]
+
+    def note(self, name: str, found: Mapping[str, Identity | None]) -> None:
+        with self._lock:
+            new = {path: seen for path, seen in found.items() if path not in self.noted(name)}
+            if new:
+                manifest.note(self.path(name), new)
+                self._noted[name] |= new
+
+    def notice(self, live: Sheet) -> None:
+        """What the base has below a live layer, from now on; with the hash of files that are not many and not large."""
+        found, room = {}, NOTED_BYTES
+        with self._lock, self.base.opened() as top:
+            known = self.noted(live.name)
+            for path, seen in live.manifest.base.items():
+                if path in known:
+                    continue
+                if seen is not None and seen.kind == "file" and path in live.manifest.items and seen.size <= room:
+                    room -= seen.size + 4096
+                    seen = replace(seen, hash=self.base.hash(top, path, seen))
+                found[path] = seen
+            self.note(live.name, found)
 
     def _last(self, name: str) -> Manifest | None:
         """What is known of the copy that this one shares files with."""
