@@ -26,7 +26,7 @@ from daimon.marks import Marks
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.overlay import OverlayGround, is_on_overlay, open_overlay, probe
 from daimon.sandbox.pins import pins_of
-from daimon.sandbox.plan import Wanted, name_of
+from daimon.sandbox.plan import Wanted, name_of, workspace_of
 from daimon.sandbox.pool import Pool
 from daimon.sandbox.terminal.memo import FILE, Memo
 from daimon.sandbox.terminal.state import State
@@ -130,7 +130,7 @@ class Sites:
     def __init__(self, store: Store, root: Path, own: Path, uid: int, clock: Clock, idle_s: float) -> None:
         """`own`: the directory that agents work in, unless somebody says otherwise."""
         self._memo, self._remembering = Memo(root / FILE), asyncio.Lock()
-        self._store, self._own, self._uid, self._clock = store, own, uid, clock
+        self._store, self._root, self._own, self._uid, self._clock = store, root, own, uid, clock
         self._own_id: WorkspaceId | None = None
         self._own_base = ""
         self._pool: Pool[Site] = Pool(self._open, clock, idle_s, MOST_OPEN)
@@ -183,10 +183,17 @@ class Sites:
 
     async def own(self) -> WorkspaceId:
         if self._own_id is None:
-            await asyncio.to_thread(self._own.mkdir, 0o700, True, True)
+            await asyncio.to_thread(self._require_directory)
             own = await self._store.new(str(self._own))
             self._own_id, self._own_base = own.id, own.base
         return self._own_id
+
+    def _require_directory(self) -> None:
+        """The home's own is made; a directory of the owner's that is not there may be on a disk that is not."""
+        if self._own.parent == self._root.parent:
+            self._own.mkdir(0o700, exist_ok=True)
+        elif not self._own.is_dir():
+            raise Misconfigured(f"{self._own} is no directory; make it, bring it back, or change `workspace` in [sandbox]")
 
     @asynccontextmanager
     async def on(self, workspace: WorkspaceId) -> AsyncIterator[Site]:
@@ -207,9 +214,9 @@ class Sites:
 
     # -- checkpoints, for the kernel -----------------------------------------------------------------------------------
 
-    async def before(self, call: Call) -> str:
+    async def before(self, call: Call, why: str) -> str:
         try:
-            return (await self.checkpoint(await self.own(), str(call.key))).id
+            return (await self.checkpoint(await self.own(), f"before {why} ({call.key})")).id
         except (DaimonError, OSError) as failed:
             raise ToolFailed(FAILED, f"the files cannot be kept as they are: {failed}", retryable=True) from failed
 
@@ -231,6 +238,11 @@ class Sites:
     # -- the port ------------------------------------------------------------------------------------------------------
 
     async def new(self, directory: str, name: str = "") -> Workspace:
+        try:
+            await asyncio.to_thread(workspace_of, Path(directory))
+        except Misconfigured as refused:
+            raise BadInput(str(refused)) from None
+        await self._require_free(name)
         return await self._store.new(directory, name)
 
     async def list(self) -> tuple[Workspace, ...]:
@@ -249,6 +261,7 @@ class Sites:
         return await self._store.checkpoint(workspace, why, state or await self._state(workspace))
 
     async def fork(self, workspace: WorkspaceId, name: str = "", at: CheckpointId | None = None) -> Workspace:
+        await self._require_free(name)
         if at is None:
             at = (await self._kept(workspace, "before a fork")).id
         return await self._store.fork(workspace, name, at)
@@ -343,6 +356,11 @@ class Sites:
         if workspace == self._own_id:
             await self.moved(why)
         return outcome
+
+    async def _require_free(self, name: str) -> None:
+        for each in await self._store.list() if name else ():
+            if name in (each.id, each.name):
+                raise BadInput(f"a workspace is called {name} already: {each.id}, of {each.base}; choose another name, or discard that one")
 
     async def _head(self, workspace: WorkspaceId) -> Checkpoint:
         head = (await self._found(workspace)).head

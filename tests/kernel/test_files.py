@@ -21,7 +21,7 @@ class Directory:
     def __init__(self, path: Path, why_not: str = "") -> None:
         self.path, self.why_not, self.made = path, why_not, 0
 
-    async def before(self, call: Call) -> str:
+    async def before(self, call: Call, why: str) -> str:
         if self.why_not:
             raise ToolFailed("disk_full", self.why_not, retryable=True)
         for file in self.path.iterdir():

@@ -247,3 +247,9 @@ PIECES = st.sampled_from(
 def test_no_text_makes_the_reader_fall_over(text: str) -> None:
     assert READER.read(text, ()) is not None
     assert READER.read([text, text], ()) is not None
+
+
+def test_characters_beyond_the_scanner_s_table_are_read() -> None:
+    for text in ("{\U000c37a2ää", "echo \U0010ffff", "rm \U0001f600 -rf ~"):
+        assert READER.read(text, ()) is not None
+    assert StandingFloor(READER).check("rm -rf / \U0001f600")

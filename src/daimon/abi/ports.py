@@ -61,7 +61,7 @@ class Ids(Protocol):
 class Checkpoints(Protocol):
     """Of the workspace that a call works in."""
 
-    async def before(self, call: Call) -> str:
+    async def before(self, call: Call, why: str) -> str:
         """Makes one; its id. Empty: there is no workspace. Raises ToolFailed where none can be made: the call must not run then."""
         ...
 

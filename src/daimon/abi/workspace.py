@@ -87,6 +87,10 @@ class Outcome:
     before: CheckpointId
     """Where to go back to."""
     after: CheckpointId
+    of: Literal["", "work", "merge", "restore", "apply"] = ""
+    """Of an undo: what was taken back."""
+    where: str = ""
+    """Of an apply, and of its undo: the owner's directory."""
     changes: tuple[Change, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     left_out: tuple[str, ...] = ()

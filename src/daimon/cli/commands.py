@@ -192,7 +192,7 @@ def bench(
 
 
 def undo(
-    which: Annotated[str, typer.Argument(metavar="[ID]", help="Of this workspace; left out: of the one that changed last.")] = "",
+    which: Annotated[str, typer.Argument(metavar="[ID]", help="Of this workspace; left out: of the agent's own.")] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:

@@ -1,6 +1,7 @@
 """What `daimon workspace` and `daimon undo` do. Through the running gateway, else in the home itself."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ from daimon.gateway.remote import RemoteWorkspaces
 T = TypeVar("T")
 SIGNS = {"added": "A", "changed": "M", "removed": "D"}
 MOST_SHOWN = 200
+ADVICE = {
+    "apply": "name other paths to apply those, or put these back as they were (`daimon workspace diff --text` shows both sides)",
+    "merge": "change one side so that both agree, or discard the fork",
+}
 
 
 def new(given: Path | None, directory: Path, name: str, as_json: bool) -> None:
@@ -75,7 +80,7 @@ def run(given: Path | None, which: str, command: tuple[str, ...], role: str) -> 
     if ran.end not in ("exited", "signalled"):
         screen.remark(f"stopped by the box: {ran.end}", "yellow")
     for change in ran.changes[:MOST_SHOWN]:
-        screen.remark(f"{SIGNS[change.what]} {change.path}")
+        screen.remark(f"{SIGNS[change.what]} {_shown(change.path)}")
     raise SystemExit(ran.code)
 
 
@@ -91,16 +96,18 @@ def diff(given: Path | None, which: str, span: tuple[str, str], with_text: bool,
         screen.emit_value({"changes": [_plain(change) for change in changes], **({"text": clean(text)} if with_text else {})})
         return
     for change in changes:
-        screen.say(f"{SIGNS[change.what]} {change.path}")
+        screen.say(f"{SIGNS[change.what]} {_shown(change.path)}")
     if text:
-        screen.say(f"\n{text}", end="")
+        screen.say("")
+        screen.raw(clean(text).encode(errors="replace"))
     if not changes:
         screen.say("nothing changed")
 
 
 def merge(given: Path | None, which: str, into: str, as_json: bool) -> None:
     async def take(all_: Workspaces) -> Outcome:
-        return await all_.merge(await _chosen(given, all_, which), await _chosen(given, all_, into))
+        fork = await _chosen(given, all_, which)
+        return await all_.merge(fork, await _chosen(given, all_, into) if into else await _origin(all_, fork))
 
     _tell(_done(given, take), as_json)
 
@@ -127,16 +134,24 @@ def discard(given: Path | None, which: str, is_meant: bool, as_json: bool) -> No
 
 def apply(given: Path | None, of: str, paths: tuple[str, ...], with_programs: bool, as_json: bool) -> None:
     async def write(all_: Workspaces) -> Outcome:
-        return await all_.apply(await _chosen(given, all_, of), paths, with_programs=with_programs)
+        workspace = await _chosen(given, all_, of)
+        base = next(each.base for each in await all_.list() if each.id == workspace)
+        return await all_.apply(workspace, tuple(_inside(path, base) for path in paths), with_programs=with_programs)
 
     _tell(_done(given, write), as_json)
 
 
 def undo(given: Path | None, which: str, as_json: bool) -> None:
     async def take_back(all_: Workspaces) -> Outcome:
-        return await all_.undo(await _chosen(given, all_, which) if which else None)
+        own = [each.id for each in await all_.list() if each.base == await asyncio.to_thread(_own, given) and each.forked_from is None]
+        return await all_.undo(await _chosen(given, all_, which) if which else own[0] if own else None)
 
     _tell(_done(given, take_back), as_json)
+
+
+def _shown(path: str) -> str:
+    """On one line, whatever is in a name."""
+    return path.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 def _show_checkpoints(given: Path | None, which: str, as_json: bool) -> None:
@@ -159,13 +174,13 @@ def _tell(outcome: Outcome, as_json: bool) -> None:
         screen.emit(encode(Outcome, cleaned(outcome, clean)))
     else:
         for each in outcome.conflicts:
-            screen.say(f"conflict: {each.path}: {each.why}", "red")
+            screen.say(f"conflict: {_shown(each.path)}: {each.why}", "red")
         for change in outcome.changes[:MOST_SHOWN]:
-            screen.say(f"{SIGNS[change.what]} {change.path}")
+            screen.say(f"{SIGNS[change.what]} {_shown(change.path)}")
         if len(outcome.changes) > MOST_SHOWN:
             screen.say(f"… and {len(outcome.changes) - MOST_SHOWN} more")
         for path in outcome.left_out:
-            screen.remark(f"left out, since it would run by itself or is no file: {path}", "yellow")
+            screen.remark(f"left out, since it would run by itself (--with-programs takes it) or is no file: {_shown(path)}", "yellow")
         for note in outcome.notes:
             screen.remark(note, "yellow")
         screen.remark(_summary(outcome))
@@ -175,11 +190,15 @@ def _tell(outcome: Outcome, as_json: bool) -> None:
 
 def _summary(outcome: Outcome) -> str:
     if outcome.conflicts:
-        return "nothing was changed"
+        return f"nothing was changed; {ADVICE.get(outcome.did, 'mend these, then try again')}"
     if not outcome.changes:
         return f"{outcome.did}: nothing to do"
-    back = "" if outcome.did == "apply" else f"; `daimon workspace restore {outcome.before} --of {outcome.workspace}` goes back"
-    return f"{outcome.did}: {len(outcome.changes)} changed, now at {outcome.after}{back}"
+    what = f"{outcome.did} in {outcome.workspace}: {len(outcome.changes)} changed"
+    if outcome.of == "apply":  # it was in the owner's own directory
+        return f"{what} in your directory {outcome.where}; `daimon workspace apply --of {outcome.workspace}` applies it again"
+    if outcome.did == "apply":
+        return f"{what} in your directory {outcome.where}, now at {outcome.after}; `daimon undo {outcome.workspace}` takes it back"
+    return f"{what}, now at {outcome.after}; `daimon workspace restore {outcome.before} --of {outcome.workspace}` goes back"
 
 
 def _said(kind: type[T], value: T, text: str, as_json: bool) -> None:
@@ -219,6 +238,22 @@ async def _chosen(given: Path | None, all_: Workspaces, which: str) -> Workspace
         what = f"workspace {which}" if which else "workspace of the agent's own yet"
         raise NotFound(f"there is no {what}; `daimon workspace list` shows which there are")
     return fitting[0]
+
+
+async def _origin(all_: Workspaces, fork: WorkspaceId) -> WorkspaceId:
+    """Where a fork began."""
+    found = await all_.list()
+    began = next(each.forked_from for each in found if each.id == fork)
+    for each in found:
+        if began is not None and each.id != fork and began in {point.id for point in await all_.checkpoints(each.id)}:
+            return each.id
+    raise BadInput(f"{fork} is no fork of a workspace that is there; say with --into where its changes go")
+
+
+def _inside(path: str, base: str) -> str:
+    """As it is called in the tree."""
+    given = os.path.normpath(os.path.expanduser(path))
+    return os.path.relpath(given, base) if os.path.isabs(given) and Path(given).is_relative_to(base) else given
 
 
 def _own(given: Path | None) -> str:

@@ -65,7 +65,8 @@ class Acting:
         if not changing or log.claim.turn.effects == "record":
             return intents
         try:
-            made = await files.kept(self.dispatch.checkpoints, call_for(log, changing[0][0]))
+            calls, first = tuple(intended for _, intended in changing), call_for(log, changing[0][0])
+            made = await files.kept(self.dispatch.checkpoints, first, calls, self.dispatch.redactor)
         except ToolFailed as failed:
             for n, intended in changing:
                 log.add(refused(n, intended, failed.reason, f"no checkpoint could be made before it: {failed}", retryable=failed.retryable))

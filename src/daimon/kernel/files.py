@@ -13,16 +13,17 @@ from daimon.abi.label import EMPTY, Label
 from daimon.abi.plain import clean
 from daimon.abi.ports import Checkpoints
 from daimon.abi.secret import Redactor
-from daimon.abi.step import Checkpointed, Happened
+from daimon.abi.step import Checkpointed, Happened, Intended
 from daimon.abi.tool import Call, Capability, Manifest, Touched
 
 MOST_TOLD = 200
+MOST_NAMED, MOST_WORDS = 4, 80
 
 
 class NoFiles:
     """Where no workspace is."""
 
-    async def before(self, call: Call) -> str:
+    async def before(self, call: Call, why: str) -> str:
         return ""
 
     async def since(self, call: Call) -> tuple[Touched, ...]:
@@ -43,10 +44,16 @@ def weighed(situation: Situation, manifest: Manifest, checkpoints: Checkpoints) 
     return replace(situation, call=call, heard=situation.context.joined(label))
 
 
-async def kept(checkpoints: Checkpoints, call: Call) -> Checkpointed | None:
+async def kept(checkpoints: Checkpoints, call: Call, intended: tuple[Intended, ...], redactor: Redactor) -> Checkpointed | None:
     """Raises ToolFailed."""
-    made = await checkpoints.before(call)
+    made = await checkpoints.before(call, "; ".join(redactor.clean(_words(each)) for each in intended[:MOST_NAMED]))
     return Checkpointed("workspace", made) if made else None
+
+
+def _words(intended: Intended) -> str:
+    given = intended.arguments if isinstance(intended.arguments, dict) else {}
+    told = next((value for value in given.values() if isinstance(value, str)), "")
+    return f"{intended.tool} {' '.join(clean(told).split())[:MOST_WORDS]}".strip()
 
 
 async def with_changes(outcome: Happened, checkpoints: Checkpoints, call: Call, redactor: Redactor) -> Happened:

@@ -1,5 +1,6 @@
 """The parser, loaded when the first text is read: a start that runs no command does not pay for it."""
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -7,6 +8,9 @@ from daimon.abi.text import clean
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
+
+
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
 
 
 @cache
@@ -18,7 +22,9 @@ def _parser() -> "Parser":
 
 
 def parse(text: str) -> "Node":
-    return _parser().parse(clean(text).encode()).root_node
+    """The grammar's scanner looks characters up in a table that ends long before the last of them: what lies beyond is told as one that
+    nobody knows, which is what it is to a shell."""
+    return _parser().parse(_BEYOND.sub("\ufffd", clean(text)).encode()).root_node
 
 
 def text_of(node: "Node") -> str:

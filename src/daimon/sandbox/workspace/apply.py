@@ -28,7 +28,8 @@ async def apply(house: House, room: Room, paths: tuple[str, ...], *, with_progra
     room, head = await house.freeze(room, "before an apply")
     draft = await asyncio.to_thread(drafted, house, room, head, paths, with_programs=with_programs)
     late = await asyncio.to_thread(house.notes, room.family, head)
-    said = replace(course.outcome("apply", room, head, head), left_out=tuple(draft.left), notes=late)
+    where = house.shelf(room.family).base.path
+    said = replace(course.outcome("apply", room, head, head), left_out=tuple(draft.left), notes=late, where=where)
     if draft.conflicts:
         return replace(said, conflicts=tuple(draft.conflicts))
     if not draft.wanted:
@@ -46,7 +47,7 @@ async def apply(house: House, room: Room, paths: tuple[str, ...], *, with_progra
 async def undo(house: House, room: Room, change: Change) -> Outcome:
     head, goal = house.point(room.head), house.point(change.before)
     draft = await asyncio.to_thread(taking_back, house, room, change)
-    said = course.outcome("undo", room, head, goal)
+    said = replace(course.outcome("undo", room, head, goal), of="apply", where=house.shelf(room.family).base.path)
     if not draft.wanted and not draft.conflicts:
         return await course.undo_move(house, room, change)
     if draft.conflicts:
