@@ -72,7 +72,7 @@ def _with_another(edit: Any, changed: Callable[[Replacement], Replacement]) -> A
     return edited
 
 
-async def _astray(self: Sites, call: Call) -> str:
+async def _astray(self: Sites, call: Call, why: str) -> str:
     return "c999"
 
 
