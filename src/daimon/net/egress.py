@@ -111,8 +111,19 @@ class Egress:
             writer.write(refusal.answer())
             return writer.close()
         connection = Connection(self._parts, Plain(reader, writer, self._bounds.idle_s))
-        self._live[connection] = group.create_task(self._run(connection))
+        running = self._run(connection)
+        try:
+            task = self._live[connection] = group.create_task(running)
+        except RuntimeError:  # the way out is being closed
+            running.close()
+            return writer.transport.abort()
+        task.add_done_callback(lambda ended: self._left(connection, writer) if ended.cancelled() else None)
         return None
+
+    def _left(self, connection: Connection, writer: asyncio.StreamWriter) -> None:
+        """One that is cancelled before it begins does not clear up after itself."""
+        self._live.pop(connection, None)
+        writer.transport.abort()
 
     async def _run(self, connection: Connection) -> None:
         try:

@@ -111,6 +111,7 @@ async def abandoned(root: Path, base: Path) -> tuple[WorkspaceId, Tree]:
     work = await opened(store, hand)
     (work.tree / "before").write_text("x")
     await store.checkpoint(hand.workspace, "one")
+    await store.settle()  # a process that is killed does nothing in the background any more
     (work.tree / "new").write_text("x")
     (work.tree / "readme").unlink()
     store._house.index.close()
