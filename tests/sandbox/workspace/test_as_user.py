@@ -7,6 +7,7 @@ import pytest
 from tests.sandbox.boxes import NOBODY, ROOT, elsewhere, needs_root, place_of
 
 FILES = ("test_store.py", "test_apply.py", "test_merge.py", "test_overlay.py", "test_copies.py", "test_squash.py", "test_held.py")
+FILES += ("test_hostile.py", "test_bulk.py", "test_noted.py")
 pytestmark = [needs_root]
 
 
