@@ -22,9 +22,10 @@ from daimon.abi.errors import NotSent, ToolFailed
 from daimon.abi.event import Address, Said
 from daimon.abi.ids import TimerId
 from daimon.abi.label import Author
+from daimon.abi.memory import Remember
 from daimon.abi.message import Text
 from daimon.abi.ports import Outgoing
-from daimon.abi.tool import ArgumentRole, Call, Effect, Operation, Pending, Question, Remember, Result, ResultLabel, Send, SetTimer, Touched
+from daimon.abi.tool import ArgumentRole, Call, Effect, Operation, Pending, Question, Result, ResultLabel, Send, SetTimer, Touched
 from daimon.extension import Kit
 from daimon.tools.schema import tool
 

@@ -73,6 +73,8 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> st.SearchStrategy[Any]:
         return of(arguments[0])
     if origin in (Union, types.UnionType):
         return st.one_of([of(argument) for argument in arguments])
+    if origin is tuple and arguments[-1] is not ...:
+        return st.tuples(*(of(argument) for argument in arguments))
     if origin is tuple:
         return st.lists(of(arguments[0]), max_size=3).map(tuple)
     if origin is dict:

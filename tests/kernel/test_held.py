@@ -19,10 +19,11 @@ from daimon.abi.event import FromAgent, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, AgentId, PrincipalId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import Author, Label, Origin
+from daimon.abi.memory import Remember
 from daimon.abi.message import Image, Role, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.step import Happened, Hold, Intended, Replied, Started, Step
-from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Remember, Result, ResultLabel, Send
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result, ResultLabel, Send
 from daimon.abi.turn import Ending, State, Turn
 from daimon.context.held import LONG
 from daimon.kernel.questions import open_questions

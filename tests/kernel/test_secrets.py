@@ -15,10 +15,11 @@ from tests.kernel.rig import Rig, Tool, kernel, outcomes, replies, result_text
 from daimon.abi.codec import encode
 from daimon.abi.errors import ProviderFailed, ToolFailed
 from daimon.abi.event import Address, Late, Said, Webhook
+from daimon.abi.memory import Remember
 from daimon.abi.message import Reasoning, Text, ToolCall
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.step import ModelFailed, Step
-from daimon.abi.tool import Call, Pending, Question, Remember, Result, Send, Touched
+from daimon.abi.tool import Call, Pending, Question, Result, Send, Touched
 from daimon.abi.turn import Turn
 from daimon.kernel.feed import Token
 from daimon.observe.trace import report

@@ -12,10 +12,11 @@ from daimon.abi.codec import decode, encode
 from daimon.abi.errors import ProviderFailed, ToolFailed
 from daimon.abi.event import Fired, Heartbeat, Late, Webhook
 from daimon.abi.ids import AgentId, PrincipalId, StepRef, TimerId
+from daimon.abi.memory import Remember
 from daimon.abi.message import Role, Text, ToolCall, ToolResult
 from daimon.abi.model import Reply
 from daimon.abi.step import Answered, Asked, Complete, Decided, HandOff, Intended, ModelFailed, Received, Replied, Started, StepBody
-from daimon.abi.tool import Call, Capability, Effect, HandOver, Pending, Post, Question, Rate, Remember, Result, Send, SetTimer
+from daimon.abi.tool import Call, Capability, Effect, HandOver, Pending, Post, Question, Rate, Result, Send, SetTimer
 from daimon.abi.turn import Ending, State
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.decide import Limits

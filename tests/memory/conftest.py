@@ -11,10 +11,11 @@ import pytest
 from daimon.abi.event import Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, Key, PrincipalId, SpaceId, TurnId
 from daimon.abi.label import Label, owned
+from daimon.abi.memory import Forget, Remember
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.ports import START, Change, Cursor
 from daimon.abi.step import Happened, Step, StepBody
-from daimon.abi.tool import Forget, Operation, Remember
+from daimon.abi.tool import Operation
 from daimon.memory.notebook import Notebook
 
 NOON = datetime(2026, 3, 13, 12, tzinfo=UTC)

@@ -16,9 +16,10 @@ from pydantic_core import PydanticSerializationError
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
 from daimon.abi.ids import HOME_SPACE, OWNER, EventId
 from daimon.abi.label import UNLABELLED, Author, Label, Origin
+from daimon.abi.memory import Forget, Remember
 from daimon.abi.ports import START, Change, Cursor
 from daimon.abi.step import Asked, Received, Started
-from daimon.abi.tool import Forget, Question, Remember
+from daimon.abi.tool import Question
 from daimon.memory.notebook import Notebook
 
 STRANGER = Label.of(Origin(Author.STRANGER, "mail:eve@example.org"), readers=(OWNER,))
@@ -204,7 +205,7 @@ from daimon.abi.ids import HOME_SPACE, OWNER, SELF, TurnId
 from daimon.abi.message import ToolResult
 from daimon.abi.ports import Change, Cursor
 from daimon.abi.step import Happened, Step
-from daimon.abi.tool import Remember
+from daimon.abi.memory import Remember
 from daimon.memory.notebook import Notebook
 
 class Endless:

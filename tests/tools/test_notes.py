@@ -5,8 +5,9 @@ import pytest
 
 from daimon.abi.ids import HOME_SPACE, OWNER, Key, PrincipalId
 from daimon.abi.label import Author, Label, Origin, owned
+from daimon.abi.memory import Forget, Remember
 from daimon.abi.ports import Note
-from daimon.abi.tool import Call, Capability, Effect, Forget, Remember, Result, Tool
+from daimon.abi.tool import Call, Capability, Effect, Result, Tool
 from daimon.testing.notes import FakeNotes
 from daimon.tools.notes import notes_tools
 

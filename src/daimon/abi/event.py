@@ -36,6 +36,8 @@ class Address:
 @dataclass(frozen=True, slots=True)
 class Said:
     parts: tuple[Content, ...]
+    speaker: str = ""
+    """What the channel calls whoever said it, where several people speak. A name that anybody may give themselves."""
     kind: Literal["message"] = "message"
 
 

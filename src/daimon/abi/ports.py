@@ -18,6 +18,7 @@ from daimon.abi.event import Address, Erased, Event, Said
 from daimon.abi.ids import AgentId, BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.judgement import Gate, Grant, Situation
 from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.memory import Amendment
 from daimon.abi.message import Content
 from daimon.abi.money import Account, Amount, Limit, Scope
 from daimon.abi.step import Step, Wait
@@ -233,17 +234,19 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """The payloads of a turn were deleted: whoever made something of them deletes it too."""
+    """Payloads of a turn were deleted: whoever made something of them deletes it too."""
 
     turn: TurnId
     at: datetime
     reason: str
+    only: tuple[str, ...] = ()
+    """Of these events and steps; empty: of the whole turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     cursor: Cursor
-    item: Event | Step | Erasure
+    item: Event | Step | Erasure | Amendment
 
 
 @dataclass(frozen=True, slots=True)

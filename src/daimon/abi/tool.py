@@ -16,6 +16,7 @@ from daimon.abi.event import Address
 from daimon.abi.form import Form
 from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
 from daimon.abi.label import UNLABELLED, Author, Label
+from daimon.abi.memory import Forget, Learn, Put, Relate, Remember, Summarise, Unrelate
 from daimon.abi.message import Content
 from daimon.abi.plain import Moment
 from daimon.abi.plan import Plan
@@ -124,20 +125,6 @@ class CancelTimer:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
-    text: str
-    note: str
-    """The id of the note."""
-    kind: Literal["remember"] = "remember"
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    note: str
-    kind: Literal["forget"] = "forget"
-
-
-@dataclass(frozen=True, slots=True)
 class Send:
     """A message to somebody, now, before the turn ends."""
 
@@ -175,7 +162,10 @@ class StatePlan:
     kind: Literal["state_plan"] = "state_plan"
 
 
-Operation = Annotated[SetTimer | CancelTimer | Remember | Forget | Send | Post | HandOver | StatePlan, Field(discriminator="kind")]
+Operation = Annotated[
+    SetTimer | CancelTimer | Remember | Forget | Learn | Put | Relate | Unrelate | Summarise | Send | Post | HandOver | StatePlan,
+    Field(discriminator="kind"),
+]
 """What takes effect together with the outcome that carries it, in the same transaction: exactly once, by construction."""
 
 

@@ -20,9 +20,10 @@ from daimon.abi.codec import decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.ids import PrincipalId, SpaceId, TurnId
 from daimon.abi.label import UNLABELLED, Label, stated
+from daimon.abi.memory import Forget, Remember
 from daimon.abi.ports import START, Change, Cursor, Erasure, Note
 from daimon.abi.step import Asked, Happened, Started, Step, StepBody
-from daimon.abi.tool import Forget, Operation, Remember
+from daimon.abi.tool import Operation
 from daimon.memory import query
 
 APPLICATION = 0x4461694E

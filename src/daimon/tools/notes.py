@@ -14,8 +14,9 @@ from pydantic import Field, JsonValue
 
 from daimon.abi.codec import fingerprint
 from daimon.abi.label import Author, join
+from daimon.abi.memory import Forget, Remember
 from daimon.abi.ports import Notes
-from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Forget, Remember, Result, ResultLabel, Tool
+from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]

@@ -1,0 +1,1 @@
+"""Nodes and edges, and a small language to ask about them."""
