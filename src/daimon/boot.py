@@ -28,7 +28,7 @@ from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
 from daimon.abi.workspace import Trials, Workspaces
-from daimon.context.assemble import Pager
+from daimon.context.assemble import Pager, Sources
 from daimon.context.held import EXPLAINED
 from daimon.filing import Filing
 from daimon.gateway import unix
@@ -164,7 +164,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
         floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, sites)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
+        system = _system(settings)
+        pager = Pager(Sources(journal, journal), system, config.paging(settings), redactor, {READER: READERS_SYSTEM})
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())

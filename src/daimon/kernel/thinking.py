@@ -36,7 +36,7 @@ from daimon.kernel.held import filled, known_in, label_of
 from daimon.kernel.log import Log
 from daimon.kernel.offers import Wanted
 from daimon.kernel.piecewise import Piecewise
-from daimon.kernel.progress import PACED
+from daimon.kernel.progress import PACED, TOO_LONG
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
 from daimon.kernel.situation import situation_for
@@ -90,7 +90,7 @@ class Thinking:
     async def think(self, running: Running, arrived: Callable[[Log], bool]) -> None:
         """`arrived` takes in what came meanwhile and says whether anything did: then the model is not asked with old news."""
         log = running.log
-        scene = log.progress.scene()
+        scene = replace(log.progress.scene(), window=await self._window(log))
         log.progress.background = background = await running.unless_stopped(self.context.prepare(scene))
         prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent))
         choice = await running.unless_stopped(self._choose(log, prompt))
@@ -102,6 +102,15 @@ class Thinking:
             _settle(log, asked, Usage(), "unused")
             return
         await self._ask(running, asked)
+
+    async def _window(self, log: Log) -> int | None:
+        """What the model reads that will be asked first, as the context counts. None: it takes whatever it is given."""
+        progress = log.progress
+        found = await self.brain.router.window(log.claim.conversation, progress.agent, log.claim.turn.origin)
+        if found is None:
+            return None
+        model, tokens = found
+        return int(tokens / self.estimator.factor(model))
 
     async def recollect(self, log: Log) -> None:
         """After a rest or a crash: what the model had before it when it asked for the calls that are still open."""
@@ -134,7 +143,7 @@ class Thinking:
             conversation=log.claim.conversation,
             origin=log.claim.turn.origin,
             agent=progress.agent,
-            failures=tuple(progress.failures),
+            failures=tuple(progress.lasting),
             last_model=progress.last_model,
         )
 
@@ -173,6 +182,8 @@ class Thinking:
             reply = await running.unless_stopped(self._stream(log, asked, said))
         except ProviderFailed as failed:
             self.brain.router.heard(choice, failed)
+            if failed.reason == TOO_LONG:
+                self.estimator.too_long(choice.model.name)
             _settle(log, asked, None if failed.was_sent else Usage(), "assumed" if failed.was_sent else "unused")
             log.add(self._failed(choice, failed, whole, said))
             return
