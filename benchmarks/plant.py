@@ -43,7 +43,7 @@ from daimon.kernel.questions import open_questions
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
-from daimon.memory.notebook import Notebook
+from daimon.memory.store import MemoryStore
 from daimon.policy.agents import ASSISTANT, Terms
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.model import Line, ScriptedModel, calls, says
@@ -115,9 +115,9 @@ async def booted(home: Path, world: World, policy: Policy | None, lines: list[Li
     ids = SortableIds(SystemClock(), SystemRandom())
     journal = await SqliteJournal.open(home / "journal.db", clock, ids)
     ids.go_on_after(await journal.newest())
-    notebook, _ = await Notebook.open(home / "memory.db", journal)
+    memory, _ = await MemoryStore.open(home / "memory.db", journal)
     tools = (
-        *world.tools(), *stores(home), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *planning_tools(),
+        *world.tools(), *stores(home), *notes_tools(memory), *reminder_tools(journal), *people_tools(), *planning_tools(),
     )  # fmt: skip
     try:
         model = ScriptedModel(lines)
@@ -126,7 +126,7 @@ async def booted(home: Path, world: World, policy: Policy | None, lines: list[Li
         ) as rig:
             yield rig
     finally:
-        await notebook.close()
+        await memory.close()
         await journal.close()
 
 

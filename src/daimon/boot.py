@@ -20,8 +20,9 @@ from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
 from daimon.abi.ids import HOME_SPACE, READER
+from daimon.abi.memory import Memory
 from daimon.abi.money import Account
-from daimon.abi.ports import Clock, Notes, Store, Timers
+from daimon.abi.ports import Clock, Store, Timers
 from daimon.abi.progress import Progress
 from daimon.abi.resources import Resources
 from daimon.abi.terminal import Bench, Outputs, Services
@@ -65,7 +66,7 @@ from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
 from daimon.machine.privacy import close_memory
-from daimon.memory.notebook import Notebook
+from daimon.memory.store import MemoryStore
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.judge import Judge
@@ -139,8 +140,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
         ids.go_on_after(await journal.newest())
-        notebook, warnings = await Notebook.open(home.memory, journal)
-        stack.push_async_callback(notebook.close)
+        memory, warnings = await MemoryStore.open(home.memory, journal)
+        stack.push_async_callback(memory.close)
         mind = Mind(vault, kit, journal, clock, random, settings)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
@@ -157,7 +158,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         sites.moved = services.begin_anew
         feed = Feed()
         can_read = lambda: bool(mind.used - {REFLEX})  # noqa: E731
-        served = Served(notebook, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal)
+        served = Served(memory, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal)
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
@@ -236,7 +237,7 @@ class Stored(Timers, Counter, Protocol):
 class Served:
     """Whoever serves the calls of Daimon's own tools."""
 
-    notes: Notes
+    memory: Memory
     stored: Stored
     boxes: Resources[Bench]
     can_read: Callable[[], bool]
@@ -248,7 +249,7 @@ class Served:
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
-    kept = (*notes_tools(served.notes), *reminder_tools(served.stored), *status_tools(served.stored))
+    kept = (*notes_tools(served.memory), *reminder_tools(served.stored), *status_tools(served.stored))
     own = (*clock_tools(str(config.zone(settings))), *people_tools(), *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()

@@ -38,7 +38,7 @@ def strip_payloads(path: Path) -> None:
 
 def strip_notes(path: Path) -> None:
     connection = apsw.Connection(str(path))
-    connection.execute("UPDATE notes SET label = NULL")
+    connection.execute("UPDATE items SET label = ''")
     connection.close()
 
 

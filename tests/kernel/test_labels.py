@@ -24,7 +24,7 @@ from daimon.journal.sqlite import SqliteJournal
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
-from daimon.memory.notebook import Notebook
+from daimon.memory.store import MemoryStore
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.judgement import FixedPolicy
 from daimon.testing.model import Line, calls, says
@@ -43,14 +43,14 @@ async def home(place: Path, *script: Line, later: timedelta = timedelta(0), **mo
     clock, ids = ManualClock(START + later), SortableIds(SystemClock(), SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     ids.go_on_after(await journal.newest())
-    notebook, _ = await Notebook.open(place / "memory.db", journal)
-    tools = (*World().tools(), *notes_tools(notebook), *reminder_tools(journal), *people_tools(), *planning_tools(), *more.pop("tools", ()))
+    memory, _ = await MemoryStore.open(place / "memory.db", journal)
+    tools = (*World().tools(), *notes_tools(memory), *reminder_tools(journal), *people_tools(), *planning_tools(), *more.pop("tools", ()))
     more = {"policy": FixedPolicy(Gate("allow"))} | more
     try:
         async with kernel(script=script, tools=tools, journal=journal, clock=clock, ids=ids, **more) as rig:
             yield rig
     finally:
-        await notebook.close()
+        await memory.close()
         await journal.close()
 
 

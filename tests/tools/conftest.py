@@ -10,7 +10,8 @@ from daimon.abi.label import owned
 from daimon.abi.ports import Count
 from daimon.abi.tool import Call
 from daimon.abi.turn import State
-from daimon.testing.notes import FakeNotes, FakeTimers
+from daimon.testing.memory import FakeMemory
+from daimon.testing.timers import FakeTimers
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
@@ -35,8 +36,8 @@ def call() -> Call:
 
 
 @pytest.fixture
-def notes() -> FakeNotes:
-    return FakeNotes()
+def memory() -> FakeMemory:
+    return FakeMemory()
 
 
 @pytest.fixture
@@ -50,5 +51,5 @@ def counter() -> FakeCounter:
 
 
 @pytest.fixture
-def registry(notes: FakeNotes, timers: FakeTimers, counter: FakeCounter) -> Registry:
-    return Registry([*clock_tools("Europe/Berlin"), *notes_tools(notes), *reminder_tools(timers), *people_tools(), *status_tools(counter)])
+def registry(memory: FakeMemory, timers: FakeTimers, counter: FakeCounter) -> Registry:
+    return Registry([*clock_tools("Europe/Berlin"), *notes_tools(memory), *reminder_tools(timers), *people_tools(), *status_tools(counter)])

@@ -1,22 +1,26 @@
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from daimon.abi.ids import HOME_SPACE, OWNER, Key, PrincipalId
 from daimon.abi.label import Author, Label, Origin, owned
-from daimon.abi.memory import Forget, Remember
-from daimon.abi.ports import Note
+from daimon.abi.memory import Forget, Item, Remember
 from daimon.abi.tool import Call, Capability, Effect, Result, Tool
-from daimon.testing.notes import FakeNotes
+from daimon.testing.memory import FakeMemory
 from daimon.tools.notes import notes_tools
 
 STRANGER = Label.of(Origin(Author.STRANGER, "web:evil.example"), readers=(OWNER,))
 
 
+def note(id_: str, text: str, at: datetime, label: Label) -> Item:
+    return Item(id=id_, kind="note", text=text, at=at, label=label, source="t1:1")
+
+
 @pytest.fixture
-def tools(notes: FakeNotes) -> dict[str, Tool]:
-    return {each.manifest.name: each for each in notes_tools(notes)}
+def tools(memory: FakeMemory) -> dict[str, Tool]:
+    return {each.manifest.name: each for each in notes_tools(memory)}
 
 
 async def run(tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
@@ -44,9 +48,9 @@ async def test_what_was_remembered_under_a_strangers_words_is_not_trusted(tools:
     assert result.labels == {"": STRANGER}
 
 
-async def test_a_recalled_note_keeps_the_label_that_it_was_stored_with(tools: dict[str, Tool], notes: FakeNotes, call: Call) -> None:
-    notes.keep(HOME_SPACE, OWNER, Note("n1", "Anna likes tea", call.now.replace(day=1), owned("terminal")))
-    notes.keep(HOME_SPACE, OWNER, Note("n2", "Anna pays evil", call.now.replace(day=2), STRANGER))
+async def test_a_recalled_note_keeps_the_label_that_it_was_stored_with(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    memory.keep(HOME_SPACE, OWNER, note("n1", "Anna likes tea", call.now.replace(day=1), owned("terminal")))
+    memory.keep(HOME_SPACE, OWNER, note("n2", "Anna pays evil", call.now.replace(day=2), STRANGER))
     result = await run(tools["recall"], {"query": "anna"}, call)
     assert result.data == {
         "notes": [
@@ -62,14 +66,14 @@ async def test_finding_nothing_is_a_services_word(tools: dict[str, Tool], call: 
     assert tools["recall"].manifest.result.author is Author.SERVICE
 
 
-async def test_only_the_callers_notes_are_recalled(tools: dict[str, Tool], notes: FakeNotes, call: Call) -> None:
-    notes.keep(HOME_SPACE, PrincipalId("bob"), Note("n1", "Anna likes tea", call.now, owned("terminal")))
+async def test_only_the_callers_notes_are_recalled(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    memory.keep(HOME_SPACE, PrincipalId("bob"), note("n1", "Anna likes tea", call.now, owned("terminal")))
     assert (await run(tools["recall"], {"query": "anna"}, call)).data == {"notes": []}
 
 
-async def test_no_more_notes_are_recalled_than_asked_for(tools: dict[str, Tool], notes: FakeNotes, call: Call) -> None:
+async def test_no_more_notes_are_recalled_than_asked_for(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
     for day in range(1, 12):
-        notes.keep(HOME_SPACE, OWNER, Note(f"n{day}", "tea", call.now.replace(day=day), owned("terminal")))
+        memory.keep(HOME_SPACE, OWNER, note(f"n{day}", "tea", call.now.replace(day=day), owned("terminal")))
     for asked, count in (({"query": "tea"}, 8), ({"query": "", "limit": 3}, 3)):
         assert len((await run(tools["recall"], asked, call)).labels) == count + 1
 

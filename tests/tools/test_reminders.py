@@ -9,7 +9,7 @@ from daimon.abi.ids import HOME_SPACE, Conversation, Key, TimerId
 from daimon.abi.label import UNLABELLED, owned
 from daimon.abi.ports import Reminder
 from daimon.abi.tool import Call, CancelTimer, Result, SetTimer, Tool
-from daimon.testing.notes import FakeTimers
+from daimon.testing.timers import FakeTimers
 from daimon.tools.reminders import reminder_tools
 
 

@@ -220,6 +220,8 @@ class Query:
     """Only from this one."""
     without: frozenset[str] = frozenset()
     """Ids that the asker has already."""
+    turn: str = ""
+    """The turn that asks: what belongs to it is not looked for, or the question would be its own best answer."""
     trusted_only: bool = False
 
 

@@ -518,17 +518,3 @@ class Policy(Protocol):
     def holds(self, agent: AgentId, tool: str) -> bool:
         """Is this one of the agent's tools? What it does not hold it is neither shown nor given."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    id: str
-    text: str
-    at: datetime
-    label: Label
-
-
-class Notes(Protocol):
-    async def search(self, space: SpaceId, principal: PrincipalId, query: str, limit: int) -> tuple[Note, ...]:
-        """The best matches first; an empty query gives the newest. Sees everything that was recorded before the call."""
-        ...

@@ -14,10 +14,15 @@ BATCH = 256
 
 
 def turn(db: apsw.Connection, id_: TurnId) -> Turn:
-    row = db.execute(TURN + " WHERE id = ?", (id_,)).get
-    if row is None:
+    found = known_turn(db, id_)
+    if found is None:
         raise NotFound(f"there is no turn {id_!r}; `daimon turns` lists them")
-    return read_turn(row)
+    return found
+
+
+def known_turn(db: apsw.Connection, id_: TurnId) -> Turn | None:
+    row = db.execute(TURN + " WHERE id = ?", (id_,)).get
+    return None if row is None else read_turn(row)
 
 
 def event(db: apsw.Connection, id_: EventId) -> Event:

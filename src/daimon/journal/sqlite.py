@@ -184,6 +184,10 @@ class SqliteJournal:
         """Changes after the cursor, read on the calling thread: for projections that catch up in a thread of their own."""
         return self._readers.here(lambda db: archive.changes(db, cursor, limit))
 
+    def known_turn(self, turn: TurnId) -> Turn | None:
+        """The same way, the turn that a step belongs to."""
+        return self._readers.here(lambda db: archive.known_turn(db, turn))
+
     # -- Ledger
 
     async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:

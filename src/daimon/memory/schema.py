@@ -3,10 +3,12 @@
     items     one row for each thing that was ever kept, messages of the transcript among them. What is over keeps its row, as history;
               what was deleted keeps it without its words, so that it cannot come up again. Several rows may have one id: versions of
               it, of which at most one holds.
-    origins   which sources the label of an item names: what "forget everything from there" looks at.
+    origins   which sources the label of an item names, and the step that made it where its words are another's: what "forget everything
+              from there" looks at.
     words     the FTS5 index of items that hold, without the texts: `own` is the item with its date and speaker, `context` the message
               before it in the same conversation and then `own`. Row numbers are those of items.
     vectors   little-endian float32 of unit length, by item and by what of it was embedded; with the model that made them.
+    acts      the tools that a turn under way has used, until an episode is made of it.
     position  one row: the cursor of the last change of the journal that is in here.
 
 The graph's own tables stand in `graph/schema.py`. Times are integer microseconds, UTC; labels, spans and lists are JSON.
@@ -43,6 +45,10 @@ TABLES = """
 
     CREATE TABLE vectors (
         n INTEGER NOT NULL, aspect TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (n, aspect)
+    ) WITHOUT ROWID, STRICT;
+
+    CREATE TABLE acts (
+        turn TEXT NOT NULL, step INTEGER NOT NULL, tool TEXT NOT NULL, code TEXT NOT NULL, PRIMARY KEY (turn, step)
     ) WITHOUT ROWID, STRICT;
 
     CREATE TABLE position (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL) STRICT;

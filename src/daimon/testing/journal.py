@@ -243,6 +243,9 @@ class MemoryJournal:
         first = int(cursor or 0) + 1
         return [self._change(position) for position in range(first, min(len(self._log), first + limit - 1) + 1)]
 
+    def known_turn(self, turn: TurnId) -> Turn | None:
+        return self._turns.get(turn)
+
     async def erasures(self) -> int:
         return sum(isinstance(name, Erasure) for name in self._log)
 

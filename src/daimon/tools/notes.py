@@ -4,33 +4,42 @@ Remembering and forgetting are operations: they take effect in the transaction t
 nothing and may simply be run again. A note's id comes from the call's key; run twice, it is the same note.
 
 A note is labelled with the step that made it. Its words are the model's, so the result of `remember` carries what the model was under
-(`call.label`): a stranger's words do not come out of the notebook as trusted ones. `recall` hands back every note with the label that
-it was stored with, and their join for the whole.
+(`call.label`): a stranger's words do not come out of memory as trusted ones. `recall` hands back every item with the label that it was
+stored with, and their join for the whole; it finds notes, facts and what was said, but not what belongs to the turn that asks.
+
+The page is part of every prompt and holds only so much. A note that does not fit is refused, with what stands there and how much must go:
+the model merges, and nothing is dropped behind its back.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field, JsonValue
 
 from daimon.abi.codec import fingerprint
+from daimon.abi.errors import ToolFailed
 from daimon.abi.label import Author, join
-from daimon.abi.memory import Forget, Remember
-from daimon.abi.ports import Notes
+from daimon.abi.memory import Forget, Hit, Memory, Page, Query, Remember
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
+_Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-def notes_tools(notes: Notes) -> tuple[Tool, ...]:
+def notes_tools(memory: Memory) -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, capabilities={Capability.WRITES}, result=ResultLabel(Author.SERVICE, "notes"))
     async def remember(
         call: Call,
         text: Annotated[_Text, ArgumentRole.CONTENT, "What to keep, complete in itself: names, dates, context."],
+        on_page: Annotated[bool, "Show it in every prompt."] = False,
+        replaces: Annotated[tuple[_Id, ...], ArgumentRole.TARGET, "Notes that it replaces.", Field(max_length=20)] = (),
     ) -> Result:
         """Keep a note for later turns: facts, wishes and promises that will matter again."""
+        if on_page:
+            _require_room(await memory.page(call.space, call.principal), text, replaces, call)
         note = f"note_{fingerprint(str, call.key)}"
-        return Result({"note": note}, operations=(Remember(text, note),), labels={"": call.label})
+        return Result({"note": note}, operations=(Remember(text, note, on_page, tuple(replaces)),), labels={"": call.label})
 
     @tool(effect=Effect.PURE, capabilities={Capability.READS_PRIVATE}, result=ResultLabel(Author.SERVICE, "notes"))
     async def recall(
@@ -38,18 +47,49 @@ def notes_tools(notes: Notes) -> tuple[Tool, ...]:
         query: Annotated[str, ArgumentRole.QUERY, "Words to look for. Empty: the newest notes.", Field(max_length=400)],
         limit: Annotated[int, "How many notes at most.", Field(ge=1, le=20)] = 8,
     ) -> Result:
-        """Search the notes that remember kept, best first."""
-        found = await notes.search(call.space, call.principal, query, limit)
-        data: list[JsonValue] = [{"id": n.id, "text": n.text, "at": n.at.isoformat(timespec="seconds")} for n in found]
-        labels = {f"/notes/{i}": n.label for i, n in enumerate(found)}
+        """Search notes and what was said, best first."""
+        found = await _found(memory, call, query, limit)
+        data: list[JsonValue] = [_shown(hit) for hit in found]
+        labels = {f"/notes/{i}": hit.item.label for i, hit in enumerate(found)}
         return Result({"notes": data}, labels=labels | ({"": join(labels.values())} if labels else {}))
 
     @tool(effect=Effect.PURE, capabilities={Capability.WRITES}, result=ResultLabel(Author.SERVICE, "notes"))
     async def forget(
         call: Call,
-        note: Annotated[str, ArgumentRole.TARGET, "The id of the note, as recall gave it.", Field(min_length=1, max_length=64)],
+        note: Annotated[_Id, ArgumentRole.TARGET, "The id of the note, as recall gave it."],
     ) -> Result:
         """Forget a note that is wrong, outdated or no longer wanted."""
         return Result({"forgotten": note}, operations=(Forget(note),), labels={"": call.label})
 
     return (remember, recall, forget)
+
+
+async def _found(memory: Memory, call: Call, text: str, limit: int) -> tuple[Hit, ...]:
+    """What was kept comes first, because what was said often is: half of the places are for each, if there is that much."""
+    turn = call.key.rpartition(":")[0]
+    query = Query(space=call.space, principal=call.principal, text=text, limit=limit, kinds=("note", "fact"), turn=turn)
+    kept = (await memory.recall(query)).hits
+    if not text.strip():
+        return kept
+    said = (await memory.recall(replace(query, kinds=("message",)))).hits
+    return (*kept[: max(limit - len(said), (limit + 1) // 2)], *said)[:limit]
+
+
+def _shown(hit: Hit) -> dict[str, JsonValue]:
+    item = hit.item
+    shown: dict[str, JsonValue] = {"id": item.id, "text": item.text, "at": item.at.isoformat(timespec="seconds")}
+    if item.kind != "note":
+        shown |= {"kind": item.kind} | ({"speaker": item.speaker} if item.speaker else {})
+    return shown | ({"disputed": True} if item.standing == "disputed" else {})
+
+
+def _require_room(page: Page, text: str, replaces: tuple[str, ...], call: Call) -> None:
+    if not call.label.is_trusted:
+        told = "a stranger's words are in this turn, and what it writes would stand in every prompt; keep it without on_page"
+        raise ToolFailed("not_trusted", told)
+    stays = [note for note in page.notes if note.id not in replaces]
+    missing = sum(len(note.text) + 1 for note in stays) + len(text) + 1 - page.most_characters
+    if missing > 0:
+        there = "; ".join(f"{note.id} ({len(note.text)}): {note.text[:60]}" for note in stays)
+        told = f"the page holds {page.most_characters} characters and {missing} are missing; nothing was kept. Merge some of its notes into"
+        raise ToolFailed("page_full", f"{told} one shorter one that replaces them, or keep this without on_page. On the page: {there}")

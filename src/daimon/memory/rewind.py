@@ -1,0 +1,44 @@
+"""Rewinding: what was kept on purpose becomes as it was at a moment.
+
+What holds now and did not then ends as `rewound`. What held then and has ended since comes back as a new version of the same id, with its
+words, label and receipt; the old row stays as history. So a rewinding is itself a change like any other, and can be rewound. Messages,
+episodes and summaries tell what happened, and stay; what was deleted stays deleted.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from daimon.memory import items
+from daimon.memory.graph import rows as graph
+from daimon.memory.moments import micros
+from daimon.memory.receipt import Receipt
+
+_MINE = "space = ? AND principal = ? AND is_deleted = 0 AND kind IN ('note', 'fact', 'value')"
+_SINCE = f"SELECT n FROM items WHERE {_MINE} AND ended_at IS NULL AND recorded_at > ?"
+_OVER = f"SELECT n FROM items WHERE {_MINE} AND recorded_at <= ? AND ended_at > ? ORDER BY n"
+_RULED = """
+    SELECT EXISTS (SELECT 1 FROM items o WHERE o.space = i.space AND o.principal = i.principal AND o.subject = i.subject
+        AND o.about = i.about AND o.kind = 'fact' AND o.ended_at IS NULL AND o.is_trusted = 1 AND o.text <> i.text)
+    FROM items i WHERE i.n = ? AND i.kind = 'fact' AND i.about <> '' AND i.is_trusted = 0
+"""
+
+
+def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
+    then, now = micros(to), micros(receipt.at)
+    owner = (receipt.space, receipt.principal)
+    newer: list[Any] = connection.execute(_SINCE, (*owner, then)).fetchall()
+    over: list[Any] = connection.execute(_OVER, (*owner, then, then)).fetchall()
+    for (n,) in newer:
+        items.end(connection, n, "rewound", now, receipt.source)
+    for (n,) in over:
+        _bring_back(connection, receipt, n)
+    graph.rewind(connection, receipt, to)
+
+
+def _bring_back(connection: apsw.Connection, receipt: Receipt, n: int) -> None:
+    *row, turn = connection.execute(f"SELECT {items.COLUMNS}, items.turn FROM items WHERE n = ?", (n,)).get
+    standing = "disputed" if connection.execute(_RULED, (n,)).get else "holds"
+    version = items.read((*row[:14], standing, None, "", *row[17:]))
+    items.add(connection, Receipt(receipt.space, receipt.principal, version.source, turn, version.label, receipt.at), version)

@@ -1,0 +1,154 @@
+"""Everything that is kept, found again: the one reader of the journal that memory is.
+
+Steps, events and amendments become rows (`apply.py`). The invariant: the rows are what the journal says up to the stored cursor, because
+both change in one transaction. So a kill at any line loses nothing: the next question goes on from the cursor, and without the file at all
+it goes on from the start.
+
+Every question first catches up to the end of the journal, so it sees whatever was recorded before it was asked. An item belongs to the
+principal and the space of its step and is shown to no other. A damaged file is moved aside and made again; on a full disk the question
+fails, and nothing is lost, for the journal has it.
+
+SQLite blocks, so all of it happens in one thread of the store's own, named `memory`, one job after the other. Whoever opens closes.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+import apsw
+
+from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
+from daimon.abi.ids import PrincipalId, SpaceId, TurnId
+from daimon.abi.memory import Answered, Item, Kind, Page, Query, Recalled
+from daimon.abi.ports import Change, Cursor
+from daimon.abi.turn import Turn
+from daimon.memory import file, page, reading, search
+from daimon.memory.aside import DAMAGE, make_way, set_aside
+
+T = TypeVar("T")
+_BATCH = 500
+_TURNS = 1_024
+
+
+class Changes(Protocol):
+    """The journal, read on the calling thread. Both may block."""
+
+    def since(self, cursor: Cursor, limit: int) -> list[Change]:
+        """At most so many changes after the cursor, in order. None at all means the end of the journal."""
+        ...
+
+    def known_turn(self, turn: TurnId) -> Turn | None:
+        """None: there is none of this name."""
+        ...
+
+
+class MemoryStore:
+    """Implements `abi.memory.Memory`. Made by `MemoryStore.open`."""
+
+    def __init__(self, path: Path, changes: Changes, thread: ThreadPoolExecutor) -> None:
+        self.warnings: list[str] = []
+        """What the operator should know: each file that had to be moved aside, at the start or later."""
+        self._path = path
+        self._changes = changes
+        self._turn = lru_cache(_TURNS)(changes.known_turn)
+        self._thread = thread
+        self._connection: apsw.Connection | None = None
+        self._is_closed = False
+
+    @classmethod
+    async def open(cls, path: Path, changes: Changes) -> tuple[Self, list[str]]:
+        """The store, and warnings for the operator. Raises Misconfigured if there can be no file."""
+        store = cls(path, changes, ThreadPoolExecutor(1, "memory"))
+        try:
+            await store._call(store._opened)
+        except BaseException as broken:
+            store._thread.submit(store._close)
+            store._thread.shutdown(wait=False)
+            if isinstance(broken, apsw.Error | OSError):
+                raise Misconfigured(f"the memory file {path} cannot be opened: {broken}; check its folder and permissions") from broken
+            raise
+        return store, store.warnings
+
+    async def recall(self, query: Query) -> Recalled:
+        return await self.run(lambda connection: search.search(connection, search.without_turn(connection, query)))
+
+    async def page(self, space: SpaceId, principal: PrincipalId) -> Page:
+        return await self.run(lambda connection: page.page(connection, space, principal))
+
+    async def value(self, space: SpaceId, principal: PrincipalId, key: str) -> Item | None:
+        return await self.run(lambda connection: reading.value(connection, space, principal, key))
+
+    async def item(self, space: SpaceId, principal: PrincipalId, id_: str) -> Item:
+        return await self.run(lambda connection: reading.item(connection, space, principal, id_))
+
+    async def history(self, space: SpaceId, principal: PrincipalId, about: str) -> tuple[Item, ...]:
+        return await self.run(lambda connection: reading.history(connection, space, principal, about))
+
+    async def items(
+        self, space: SpaceId, principal: PrincipalId, kinds: tuple[Kind, ...], after: str = "", limit: int = 500
+    ) -> tuple[Item, ...]:
+        return await self.run(lambda connection: reading.page_of(connection, space, principal, kinds, after, limit))
+
+    async def ask_graph(self, space: SpaceId, principal: PrincipalId, query: str) -> Answered:
+        raise ToolFailed("memory_failed", "the graph cannot be asked in this release")
+
+    async def catch_up(self) -> None:
+        """Applies what the journal has and memory has not. Not needed, but it keeps the next question short."""
+        await self.run(lambda _: None)
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Work on the rows, in the thread, after all that was recorded. Raises ToolFailed where the file cannot be used."""
+        return await self._call(lambda: self._mended(lambda: work(self._caught_up())))
+
+    async def close(self) -> None:
+        """May be called twice."""
+        if not self._is_closed:
+            self._is_closed = True
+            await self._call(self._close)
+            self._thread.shutdown(wait=False)
+
+    async def _call(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    # From here on: only in the thread.
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        try:
+            try:
+                return work()
+            except DAMAGE as broken:
+                self._close()
+                self.warnings.append(set_aside(self._path, f"damaged: {broken}"))
+                return work()
+        except apsw.FullError as full:
+            told = f"memory cannot take in what is new: the disk of {self._path} is full; make room. Nothing is lost: the journal has it"
+            raise ToolFailed("memory_full", told, retryable=True) from full
+        except apsw.Error as broken:
+            raise ToolFailed("memory_failed", f"memory cannot be read now: {broken}", retryable=True) from broken
+
+    def _caught_up(self) -> apsw.Connection:
+        connection = self._opened()
+        while changes := self._read(lambda: self._changes.since(file.cursor(connection), _BATCH)):
+            file.advance(connection, changes, lambda turn: self._read(lambda: self._turn(turn)))
+        return connection
+
+    def _read(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except apsw.Error as broken:
+            # The journal's own trouble: it must not pass for damage of this file.
+            raise JournalFailed(f"memory cannot read the journal: {broken}") from broken
+
+    def _opened(self) -> apsw.Connection:
+        if self._connection is None:
+            self.warnings.extend(make_way(self._path))
+            self._connection = file.connect(self._path)
+        return self._connection
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
