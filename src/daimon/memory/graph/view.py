@@ -1,0 +1,177 @@
+"""What one question may see of the graph: nodes of one space and principal that hold, and edges that hold and are valid now.
+
+All SQL of a query is in here: a few statements, always the same, with everything that the query says bound as a value. Neighbours are
+fetched for many nodes at once and kept for the length of the question; so are the rows of nodes and edges that were looked at.
+
+The view also knows when to stop. After its time SQLite interrupts the statement that is running (a progress handler), and `tick` stops the loops
+outside. Both show as `Late`.
+"""
+
+import json
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Self
+
+import apsw
+
+from daimon.abi.ids import PrincipalId, SpaceId
+from daimon.abi.label import Label, join
+from daimon.memory.graph.claims import label_of
+from daimon.memory.graph.limits import microseconds
+
+Direction = Literal["out", "in", "both"]
+_CHUNK = 500
+_INSTRUCTIONS = 20_000
+"""Of SQLite, between two looks at the clock."""
+_TICKS = 512
+
+
+class Late(Exception):
+    """The time is over."""
+
+
+class NodeRow(NamedTuple):
+    n: int
+    kind: str
+    name: str
+    properties: str
+
+
+class EdgeRow(NamedTuple):
+    n: int
+    src: int
+    type: str
+    dst: int
+    properties: str
+    confidence: float
+    since: int | None
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One edge of a pattern, as it is walked: away from `out`, against `in`, or along `both` ways."""
+
+    direction: Direction
+    types: tuple[str, ...]
+
+    def reversed(self) -> "Hop":
+        turned: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+        return Hop(turned[self.direction], self.types)
+
+
+_VALID = "e.ended_at IS NULL AND (e.since IS NULL OR e.since <= ?2) AND (e.until IS NULL OR e.until > ?2)"
+_TYPED = "e.type IN (SELECT value FROM json_each(?3))"
+_NEIGHBOURS = {
+    (far, is_typed): f"""
+        SELECT e.{near}, e.n, e.{far} FROM json_each(?1) AS f CROSS JOIN edges AS e ON e.{near} = f.value
+        WHERE {_VALID} AND {_TYPED if is_typed else "?3 IS NOT NULL"}
+    """
+    for near, far in (("src", "dst"), ("dst", "src"))
+    for is_typed in (True, False)
+}
+_MINE = "SELECT n, kind, name, properties FROM nodes WHERE space = ?1 AND principal = ?2 AND ended_at IS NULL"
+_SCANS = {
+    (True, True): _MINE + " AND name IN (SELECT value FROM json_each(?3)) AND kind IN (SELECT value FROM json_each(?4)) ORDER BY n",
+    (True, False): _MINE + " AND name IN (SELECT value FROM json_each(?3)) AND ?4 IS NOT NULL ORDER BY n",
+    (False, True): _MINE + " AND ?3 IS NOT NULL AND kind IN (SELECT value FROM json_each(?4))",
+    (False, False): _MINE + " AND ?3 IS NOT NULL AND ?4 IS NOT NULL",
+}
+_NODES = "SELECT n, kind, name, properties FROM nodes WHERE n IN (SELECT value FROM json_each(?))"
+_EDGES = "SELECT n, src, type, dst, properties, confidence, since, until FROM edges WHERE n IN (SELECT value FROM json_each(?))"
+_LABELS = (
+    "SELECT DISTINCT label FROM nodes WHERE n IN (SELECT value FROM json_each(?))",
+    "SELECT DISTINCT label FROM edges WHERE n IN (SELECT value FROM json_each(?))",
+)
+
+
+class View:
+    def __init__(self, connection: apsw.Connection, space: SpaceId, principal: PrincipalId, now: datetime, timeout_s: float) -> None:
+        self._connection = connection
+        self._whose = (str(space), str(principal))
+        self._now = microseconds(now)
+        self._deadline = time.monotonic() + timeout_s
+        self._ticks = 0
+        self._nodes: dict[int, NodeRow] = {}
+        self._edges: dict[int, EdgeRow] = {}
+        self._neighbours: dict[Hop, dict[int, list[tuple[int, int]]]] = {}
+
+    def __enter__(self) -> Self:
+        self._connection.set_progress_handler(self._is_late, _INSTRUCTIONS, id=self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.set_progress_handler(None, id=self)
+
+    def tick(self) -> None:
+        """Called by every loop. Raises Late."""
+        self._ticks += 1
+        if self._ticks % _TICKS == 0 and self._is_late():
+            raise Late
+
+    def scan(self, names: Collection[str] | None, kinds: Collection[str] | None) -> Iterator[NodeRow]:
+        """Nodes of these names and kinds; None: of all."""
+        statement = _SCANS[names is not None, kinds is not None]
+        values = (*self._whose, json.dumps(sorted(names or ())), json.dumps(sorted(kinds or ())))
+        try:
+            for row in self._connection.execute(statement, values):
+                yield self._nodes.setdefault(row[0], NodeRow(*row))
+        except apsw.InterruptError as late:
+            raise Late from late
+
+    def around(self, nodes: Collection[int], hop: Hop) -> dict[int, list[tuple[int, int]]]:
+        """For each of these nodes (and maybe others) the edges at it that the hop may take, each with the node at its other end."""
+        known = self._neighbours.setdefault(hop, {})
+        missing = [n for n in nodes if n not in known]
+        for i in range(0, len(missing), _CHUNK):
+            self._fetch(missing[i : i + _CHUNK], hop, known)
+        return known
+
+    def node(self, n: int) -> NodeRow:
+        if n not in self._nodes:
+            self.load([n])
+        return self._nodes[n]
+
+    def edge(self, n: int) -> EdgeRow:
+        if n not in self._edges:
+            self.load_edges([n])
+        return self._edges[n]
+
+    def load(self, nodes: Collection[int]) -> None:
+        """Their rows, all at once."""
+        if missing := [n for n in nodes if n not in self._nodes]:
+            self._nodes.update((row[0], NodeRow(*row)) for row in self._rows(_NODES, (json.dumps(missing),)))
+
+    def load_edges(self, edges: Collection[int]) -> None:
+        if missing := [n for n in edges if n not in self._edges]:
+            self._edges.update((row[0], EdgeRow(*row)) for row in self._rows(_EDGES, (json.dumps(missing),)))
+
+    def label(self, nodes: Collection[int], edges: Collection[int]) -> Label:
+        """Of all these together; at least one."""
+        stored = {
+            text for statement, ns in zip(_LABELS, (nodes, edges), strict=True) for (text,) in self._rows(statement, (json.dumps([*ns]),))
+        }
+        return join(map(label_of, sorted(stored)))
+
+    def _fetch(self, nodes: list[int], hop: Hop, known: dict[int, list[tuple[int, int]]]) -> None:
+        values = (json.dumps(nodes), self._now, json.dumps(hop.types))
+        known.update((n, []) for n in nodes)
+        if hop.direction in ("out", "both"):
+            for near, edge, far in self._rows(_NEIGHBOURS["dst", bool(hop.types)], values):
+                known[near].append((edge, far))
+        if hop.direction in ("in", "both"):
+            for near, edge, far in self._rows(_NEIGHBOURS["src", bool(hop.types)], values):
+                # A loop was already met on the way out.
+                if near != far or hop.direction == "in":
+                    known[near].append((edge, far))
+
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except apsw.InterruptError as late:
+            raise Late from late
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
