@@ -18,7 +18,7 @@ from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.label import Author, Label, Origin
-from daimon.abi.memory import AmendedBy, Amendment, ForgetSource, Import
+from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Text
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
@@ -53,6 +53,7 @@ from daimon.abi.ports import (
 from daimon.abi.step import PROGRESS, Answered, Asked, Granted, Happened, ModelFailed, Received, Replied, Reserved, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.testing.amendments import MemoryAmendments
 from daimon.testing.grants import MemoryGrants
 from daimon.testing.ledger import MemoryLedger
 
@@ -119,7 +120,7 @@ class MemoryJournal:
         self._dead: list[DeadLetter] = []
         self._ledger = MemoryLedger()
         self._grants = MemoryGrants()
-        self._amendments: dict[str, Amendment] = {}
+        self._amendments = MemoryAmendments()
         self._quotes: dict[str, set[BlobHash]] = {}
         self._log: list[EventId | StepRef | Erasure | _Amended] = []
         self._news = asyncio.Event()
@@ -339,11 +340,11 @@ class MemoryJournal:
         self._require_over(source, names)
         self._amend(amendment)
         erased = len(await self.erase_turn(TurnId(source), reason)) if source in self._turns else self._forget(source, names, reason)
-        return erased + self._lessen(amendment, names | {source})
+        return erased + self._lessen(amendment, source, names | {source})
 
     def _amend(self, amendment: Amendment) -> None:
         if amendment.id not in self._amendments:
-            self._amendments[amendment.id] = amendment
+            self._amendments.put(amendment)
             self._announce(_Amended(amendment.id))
 
     def _named(self, space: SpaceId, source: str) -> set[str]:
@@ -380,19 +381,13 @@ class MemoryJournal:
             self._announce(Erasure(turn, self._clock.now(), reason, tuple(only)))
         return len(names) + len(sent)
 
-    def _lessen(self, by: Amendment, names: set[str]) -> int:
-        lessened = 0
-        source = next(operation.source for operation in by.operations if isinstance(operation, ForgetSource))
-        for id_, amendment in self._amendments.items():
-            is_gone = id_ in names or any(origin.source == source for origin in amendment.label.origins)
-            left = () if is_gone else tuple(kept for each in amendment.operations if (kept := _without(each, source, names)) is not None)
-            if left != amendment.operations and amendment.space == by.space:
-                lessened += 1
-                self._amendments[id_] = replace(amendment, operations=left)
-                self._empty_quotes(id_)
-                if not left:
-                    self._announce(Erasure(TurnId(""), self._clock.now(), by.reason, (id_,)))
-        return lessened
+    def _lessen(self, by: Amendment, source: str, names: set[str]) -> int:
+        lessened = self._amendments.forget(by.space, source, names)
+        for amendment in lessened:
+            self._empty_quotes(amendment.id)
+            if not amendment.operations:
+                self._announce(Erasure(TurnId(""), self._clock.now(), by.reason, (amendment.id,)))
+        return len(lessened)
 
     def _erase_event(self, entry: _Entry, reason: str) -> Tombstone:
         tombstone = Tombstone(hashlib.sha256(encode(Event, entry.event)).hexdigest(), self._clock.now(), reason)
@@ -677,15 +672,3 @@ class MemoryJournal:
         self._log.append(name)
         self._news.set()
         self._news = asyncio.Event()
-
-
-def _without(operation: AmendedBy, source: str, names: set[str]) -> AmendedBy | None:
-    """What is left of it without items from there."""
-    if not isinstance(operation, Import):
-        return operation
-    kept = tuple(
-        item
-        for item in operation.items
-        if item.source not in names and item.id not in names and all(origin.source != source for origin in item.label.origins)
-    )
-    return replace(operation, items=kept) if kept else None

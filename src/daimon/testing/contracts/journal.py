@@ -21,7 +21,7 @@ from daimon.abi.event import Address, Answer, Event, Fired, FromAgent, Late, Sai
 from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.label import Author, Label, Origin, owned
-from daimon.abi.memory import AmendedBy, Amender, Amendment, ForgetSource, Import, Item, Put, Remember
+from daimon.abi.memory import AmendedBy, Amender, Amendment, ForgetSource, Import, Item, Learn, Put, Remember
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.ports import (
     START,
@@ -648,6 +648,16 @@ class JournalContract:
             assert left[0] == replace(mixed, operations=(Import((own,)), Put("city", "Graz")))
             assert left[1] == replace(whole, operations=())
             assert (left[2].id, left[2].operations) == ("am-3", ())
+
+    async def test_a_fact_that_was_learnt_by_hand_goes_with_the_event_whose_words_it_has(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(event := _event(clock, "k1"))
+            kept = Learn("f-2", "owner", "lives in Graz", "city")
+            await journal.amend(learnt := _amendment(clock, "am-1", Learn("f-1", "owner", "likes tea", source=event.id), kept))
+            assert await journal.forget_source(_amendment(clock, "am-2", ForgetSource(event.id))) == 2
+            assert (await _items(journal, 2))[1] == replace(learnt, operations=(kept,))
+            assert await journal.forget_source(_amendment(clock, "am-3", ForgetSource("am-1"))) == 1
+            assert (await _items(journal, 2))[1] == replace(learnt, operations=())
 
     # -- forks
 
