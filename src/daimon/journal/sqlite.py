@@ -25,6 +25,7 @@ from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import BlobHash, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
+from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
     Accepted,
@@ -56,7 +57,7 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import archive, blobs, erasure, fork, grants, intake, ledger, outbox, timers, work
+from daimon.journal import amendments, archive, blobs, erasure, forgetting, fork, grants, intake, ledger, outbox, timers, work
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -172,7 +173,7 @@ class SqliteJournal:
                 await committed.wait()
 
     async def erasures(self) -> int:
-        return await self._readers.run(lambda db: db.execute("SELECT COUNT(*) FROM erasures").get)
+        return await self._readers.run(archive.erasures)
 
     async def count(self) -> Count:
         return await self._readers.run(archive.count)
@@ -215,17 +216,30 @@ class SqliteJournal:
     async def get(self, blob: BlobHash) -> bytes:
         return await self._readers.run(lambda db: blobs.get(db, blob))
 
-    # -- Eraser, Forks
+    # -- Eraser, Amender, Forks
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
         erased = await self._writer.run(lambda db: erasure.erase(db, self._now(), turn, reason))
+        await self._scrub()
+        return erased
+
+    async def amend(self, amendment: Amendment) -> None:
+        await self._writer.run(lambda db: amendments.amend(db, self._now(), amendment))
+
+    async def forget_source(self, amendment: Amendment) -> int:
+        erased = await self._writer.run(lambda db: forgetting.forget(db, self._now(), amendment))
+        await self._scrub()
+        return erased
+
+    async def _scrub(self) -> None:
+        """What was erased must not stay in the files: neither in what nothing names, nor in a gap of a page, nor in the log."""
         for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):
             await self._writer.run(lambda db, some=some: blobs.delete(db, some, self._clock.now()))  # type: ignore[misc]
+        await self._writer.alone(_rewrite)
         for _ in range(MOST_TRIES):
             if await self._writer.alone(_truncate_log):
                 break
             await self._clock.sleep(TRY_AGAIN_S)  # a reader is in the way; the log is emptied at the next close at the latest
-        return erased
 
     async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
         return await self._writer.run(lambda db: fork.fork(db, self._positions, self._ids, at, effects, self._clock.now()))
@@ -337,6 +351,17 @@ def _migrate(path: Path, connection: apsw.Connection) -> None:
 
 def last_position(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
+
+
+def _rewrite(connection: apsw.Connection) -> None:
+    """Makes the file anew. `secure_delete` overwrites what is deleted, but not what was copied when a page of a tree was split before."""
+    try:
+        connection.execute("VACUUM")
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError) as error:
+        raise type(explain(error))(
+            f"it was erased and cannot be read any more, but bytes of it may be left in the journal's file, which could not be made anew: "
+            f"{error}. It needs as much space as the file, there and in the directory for temporary files; make room and erase once more"
+        ) from error
 
 
 def _truncate_log(connection: apsw.Connection) -> bool:

@@ -185,13 +185,15 @@ class Thinking:
             if failed.reason == TOO_LONG:
                 self.estimator.too_long(choice.model.name)
             _settle(log, asked, None if failed.was_sent else Usage(), "assumed" if failed.was_sent else "unused")
-            log.add(self._failed(choice, failed, whole, said))
+            log.add(self._failed(asked, failed, whole, said), asked.prompt.request.label)
             return
         except Stopped:
             self.brain.router.heard(choice, ProviderFailed("stopped", "it was stopped"))
             _settle(log, asked, None, "assumed")
             partial = self.redactor.clean_known(said.text)
-            log.add(ModelFailed(choice.model.name, "stopped", "it was stopped in the middle of its reply", whole.hash, partial=partial))
+            context, label = asked.prompt.request.context, asked.prompt.request.label
+            why = "it was stopped in the middle of its reply"
+            log.add(ModelFailed(choice.model.name, "stopped", why, whole.hash, partial=partial, context=context), label)
             raise
         self.brain.router.heard(choice, None)
         took_ms = round((self.clock.monotonic() - started) * 1000, 3)
@@ -254,10 +256,11 @@ class Thinking:
     def _told(self, text: str) -> str:
         return self.redactor.clean(clean(text))
 
-    def _failed(self, choice: Choice, failed: ProviderFailed, whole: Blob, said: "_Said") -> ModelFailed:
-        partial = self.redactor.clean_known(said.text)
-        model, provider = choice.model.name, choice.profile.provider
-        return ModelFailed(model, failed.reason, self._told(str(failed)), whole.hash, provider, failed.is_lasting, partial=partial)
+    def _failed(self, asked: "_Asked", failed: ProviderFailed, whole: Blob, said: "_Said") -> ModelFailed:
+        return ModelFailed(
+            asked.choice.model.name, failed.reason, self._told(str(failed)), whole.hash, asked.choice.profile.provider, failed.is_lasting,
+            partial=self.redactor.clean_known(said.text), context=asked.prompt.request.context,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
