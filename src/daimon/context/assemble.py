@@ -130,8 +130,9 @@ class Pager:
             return None
         shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
         asked = Query(
-            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, without=shown, trusted_only=True
-        )
+            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, without=shown,
+            turn=scene.turn.id, trusted_only=True,
+        )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
 
     async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Each says in brackets what it is, so that a model can tell it from what somebody
 first three are kept by the hash of their bytes and shown again just so; notices are made anew each time and stand last.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
@@ -22,6 +23,7 @@ LINE = 160
 MOST_SUMMARY = 600
 MOST_ASKED, MOST_ANSWERED = 160, 240
 """Characters of what was asked and answered, in the summary of a turn."""
+_OF_TURN = re.compile(r"- [\d-]+ [\d:]+ \((\S+)\) ")
 _SUMMARY = "[earlier] Not shown any more, in short. `recall` finds the words."
 _MEMORY = "[memory] Recalled for what comes next. It was said then; it may not hold now."
 _PAGE = "[page] What you keep in mind at all times. `remember` changes it."
@@ -69,7 +71,7 @@ def summary(before: Message | None, gone: Sequence[Entry]) -> Block | None:
     labels = [entry.label for entry in gone] + ([before.label] if before is not None else [])
     head = _SUMMARY if not dropped or (before is None and not gone) else f"{_SUMMARY} (Older turns are left out here as well.)"
     message = said(Role.USER, "\n".join((head, *lines)), join(labels))
-    return block(message, (ContextRef("quote", turn) for turn in dict.fromkeys(entry.turn for entry in gone)))
+    return block(message, (ContextRef("quote", turn[1]) for line in lines if (turn := _OF_TURN.match(line))))
 
 
 def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str]) -> Message | None:

@@ -65,6 +65,8 @@ def empty(db: apsw.Connection, now: Now, rows: Sequence[Row], reason: str) -> tu
 
 
 def announce(db: apsw.Connection, now: Now, turn: TurnId, reason: str, only: Iterable[str] = ()) -> None:
+    """Whoever made something of the turn reads of it here. A summary quotes a turn, whichever of its words are in it."""
+    quotes.erase(db, turn)
     db.execute("INSERT INTO erasures VALUES (?, ?, ?, ?, ?)", (next(now.positions), turn, micros(now.at), reason, json.dumps(list(only))))
 
 

@@ -14,6 +14,7 @@ SQLite blocks, so all of it happens in one thread of the store's own, named `mem
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
@@ -27,6 +28,7 @@ from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
 from daimon.memory import file, page, reading, search
 from daimon.memory.aside import DAMAGE, make_way, set_aside
+from daimon.memory.graph import ask
 
 T = TypeVar("T")
 _BATCH = 500
@@ -93,7 +95,7 @@ class MemoryStore:
         return await self.run(lambda connection: reading.page_of(connection, space, principal, kinds, after, limit))
 
     async def ask_graph(self, space: SpaceId, principal: PrincipalId, query: str) -> Answered:
-        raise ToolFailed("memory_failed", "the graph cannot be asked in this release")
+        return await self.run(lambda connection: ask.ask(connection, space, principal, query, datetime.now(UTC)))
 
     async def catch_up(self) -> None:
         """Applies what the journal has and memory has not. Not needed, but it keeps the next question short."""
