@@ -23,7 +23,7 @@ from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scen
 from daimon.abi.errors import DaimonError, Erased, JournalDamaged, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import READER, AgentId, BlobHash, EventId, TurnId
-from daimon.abi.memory import Memory, Query
+from daimon.abi.memory import Kind, Memory, Query
 from daimon.abi.message import Message, Role, said
 from daimon.abi.ports import Past, Store
 from daimon.abi.secret import Redactor
@@ -48,6 +48,8 @@ MOST_QUESTION = 2_000
 """Characters of what was said that memory is asked about."""
 RECALLED = 200
 """Hits to choose from; the room decides."""
+KINDS: tuple[Kind, ...] = ("message", "note", "fact")
+"""What is recalled by itself. An episode says again what its messages say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Pager:
             return None
         shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
         asked = Query(
-            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, without=shown,
+            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, kinds=KINDS, without=shown,
             turn=scene.turn.id, trusted_only=True,
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
