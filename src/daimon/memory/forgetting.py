@@ -43,7 +43,8 @@ _ITS_GROUP = "SELECT space, principal, subject, about FROM items WHERE n = ? AND
 def erase(connection: apsw.Connection, erasure: Erasure, turns: Callable[[TurnId], Turn | None]) -> None:
     """What the journal has deleted the words of."""
     turn = turns(erasure.turn)
-    sources = set(erasure.only) or {*_column(connection, _MESSAGES, erasure.turn), *([turn.event] if turn else ())}
+    own = {turn.event} if turn is not None and turn.forked_from is None else set()  # a fork's event is that of another turn
+    sources = set(erasure.only) or own | _column(connection, _MESSAGES, erasure.turn)
     found = _summaries(connection, erasure.turn) | _column(connection, _EPISODE if erasure.only else _OF_TURN, erasure.turn)
     delete(connection, found.union(*(_column(connection, _FROM, source) for source in sources)))
     graph.delete_from(connection, sources, "" if erasure.only else erasure.turn)

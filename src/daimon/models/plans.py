@@ -68,19 +68,19 @@ def recall(slots: Slots, _: Tools) -> Plan:
     query = slots.get("query", "")
     found: results.Notes = yield Use("recall", {"query": query}, results.Notes)
     about = f' about "{query}"' if query else ""
-    if not found.notes:
+    if not found.kept:
         return f"I have no note{about}."
-    return _listed(f"My notes{about}:", [note.text for note in found.notes])
+    return _listed(f"My notes{about}:", [note.text for note in found.kept])
 
 
 def forget(slots: Slots, tools: Tools) -> Plan:
     query = slots["query"]
     found: results.Notes = yield Use("recall", {"query": query}, results.Notes)
-    if not found.notes:
+    if not found.kept:
         return f'I have no note about "{query}".'
-    fitting = [note for note in found.notes if _mentions(note.text, query)]
+    fitting = [note for note in found.kept if _mentions(note.text, query)]
     if len(fitting) != 1:
-        among = fitting or found.notes
+        among = fitting or found.kept
         picked = yield from _pick("Which of these notes shall I forget?", [n.text for n in among], tools)
         if isinstance(picked, str):
             return picked

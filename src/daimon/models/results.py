@@ -25,10 +25,16 @@ class Now(BaseModel):
 class Note(BaseModel):
     id: str
     text: str
+    kind: str = "note"
 
 
 class Notes(BaseModel):
     notes: list[Note]
+
+    @property
+    def kept(self) -> list[Note]:
+        """Without what was only said."""
+        return [note for note in self.notes if note.kind != "message"]
 
 
 class Reminder(BaseModel):
