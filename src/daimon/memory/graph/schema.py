@@ -9,7 +9,9 @@
 A node is one row for each (space, principal, kind, name), an edge one for each (src, type, dst), for good: edges and claims point at row
 numbers. Both ends of an edge that holds, hold, and belong to one space and principal. `source`, `turn` and `recorded_at` of a node or edge
 are those of the claim that it is there by. The indexes of edges hold all that a walk asks of an edge, so that it reads no other page;
-that there is one row for each (src, type, dst) is kept by `rows.py`, the only one that writes. Times are integer microseconds, UTC; labels and properties are JSON.
+that there is one row for each (src, type, dst) is kept by `rows.py`, the only one that writes.
+
+Times are integer microseconds, UTC; labels and properties are JSON.
 """
 
 TABLES = """

@@ -26,6 +26,7 @@ _CHUNK = 500
 _INSTRUCTIONS = 20_000
 """Of SQLite, between two looks at the clock."""
 _TICKS = 512
+MANY = 500
 
 
 class Late(Exception):
@@ -74,6 +75,10 @@ _NEIGHBOURS = {
     """
     for near, far in (("src", "dst"), ("dst", "src"))
     for types in (0, 1, 2)
+}
+_CROWDS = {
+    "out": "SELECT count(*) FROM (SELECT 1 FROM edges WHERE src = ? LIMIT ?)",
+    "in": "SELECT count(*) FROM (SELECT 1 FROM edges WHERE dst = ? LIMIT ?)",
 }
 _NODE, _EDGE = ", ".join(NodeRow._fields), ", ".join(EdgeRow._fields)
 _MINE = f"SELECT {_NODE} FROM nodes WHERE space = ?1 AND principal = ?2 AND ended_at IS NULL"
@@ -129,6 +134,11 @@ class View:
         for i in range(0, len(missing), _CHUNK):
             self._fetch(missing[i : i + _CHUNK], hop, known)
         return known
+
+    def crowd(self, n: int, hop: Hop) -> int:
+        """About how many edges there are at a node, as far as it matters: no more than `MANY` are counted."""
+        sides = [_CROWDS[hop.direction]] if hop.direction != "both" else [_CROWDS["out"], _CROWDS["in"]]
+        return sum(count for statement in sides for (count,) in self._rows(statement, (n, MANY)))
 
     def node(self, n: int) -> NodeRow:
         if n not in self._nodes:
