@@ -92,7 +92,7 @@ def made(receipt: Receipt, word: Word, is_derived: bool) -> Claim:
         confidence=word.confidence,
         since=word.since,
         until=word.until,
-        label=encode(Label, label).decode(),
+        label=_written(label),
         is_trusted=int(label.is_trusted),
         is_derived=int(is_derived),
         source=receipt.source,
@@ -106,7 +106,7 @@ def made(receipt: Receipt, word: Word, is_derived: bool) -> Claim:
 def add(connection: apsw.Connection, what: What, n: int, claim: Claim) -> None:
     of = (n, None) if what == "node" else (None, n)
     row = connection.execute(_ADD, (*of, *claim[1:])).get
-    for source in _sources(claim.label):
+    for source in sources_of(claim.label):
         connection.execute("INSERT INTO claim_origins VALUES (?, ?)", (source, row))
 
 
@@ -169,12 +169,18 @@ def _write(connection: apsw.Connection, what: What, n: int, claims: list[Claim])
 
 @lru_cache(1024)
 def _joined(labels: tuple[str, ...]) -> str:
-    return labels[0] if len(labels) == 1 else encode(Label, join(map(label_of, labels))).decode()
+    return labels[0] if len(labels) == 1 else _written(join(map(label_of, labels)))
 
 
 _parsed = lru_cache(1024)(label_of)
 
 
 @lru_cache(1024)
-def _sources(label: str) -> tuple[str, ...]:
+def _written(label: Label) -> str:
+    return encode(Label, label).decode()
+
+
+@lru_cache(1024)
+def sources_of(label: str) -> tuple[str, ...]:
+    """All that a label names, each once."""
     return tuple(sorted({origin.source for origin in label_of(label).origins}))

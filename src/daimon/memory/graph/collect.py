@@ -26,8 +26,8 @@ class Bounds:
 @dataclass(slots=True)
 class Row:
     cells: list[Any]
-    nodes: set[int]
-    edges: set[int]
+    nodes: set[int] = field(default_factory=set)
+    edges: set[int] = field(default_factory=set)
     order: tuple[Any, ...] = ()
     counted: list[set[object]] = field(default_factory=list)
     """For each column that counts distinct values: those."""
@@ -53,7 +53,8 @@ class Collector:
                     self._is_cut = True
                     break
                 taken += 1
-                self._take(match, *matcher.touched(match))
+                if (row := self._taken(match)) is not None:
+                    matcher.touch(match, row.nodes, row.edges)
                 if self._is_enough():
                     break
         except Late:
@@ -62,7 +63,7 @@ class Collector:
     def rows(self) -> tuple[list[Row], bool]:
         """Those that are shown, and whether there is more than may be."""
         if not self._rows and len(self._counts) == len(self._columns):
-            self._rows = [Row([0] * len(self._columns), set(), set())]
+            self._rows = [Row([0] * len(self._columns))]
         self._sorting.sort(self._rows)
         wanted = self._rows[self._query.skip :][: self._query.limit]
         return wanted[: self._bounds.most_rows], self._is_cut or len(wanted) > self._bounds.most_rows
@@ -73,21 +74,22 @@ class Collector:
         most = self._bounds.most_rows + 1
         return len(self._rows) >= self._query.skip + (most if self._query.limit is None else min(most, self._query.limit))
 
-    def _take(self, match: Match, nodes: set[int], edges: set[int]) -> None:
+    def _taken(self, match: Match) -> Row | None:
+        """The row that the match is now part of; none, if there is such a row already, and it needs no more."""
         cells = [meaning.of(match) for meaning in self._meanings]
         if not self._counts and not self._query.is_distinct:
-            self._rows.append(Row(cells, nodes, edges, self._sorting.keys(match)))
-            return
+            self._rows.append(row := Row(cells, order=self._sorting.keys(match)))
+            return row
         key = tuple(key_of(self.kinds[i], cell) for i, cell in enumerate(cells) if i not in self._counts)
-        row = self._known.get(key)
-        if row is None:
-            row = Row([0 if i in self._counts else cell for i, cell in enumerate(cells)], nodes, edges, (), [set() for _ in self._counts])
+        found = self._known.get(key)
+        if found is not None and not self._counts:
+            return None
+        row = found or Row([0 if i in self._counts else cell for i, cell in enumerate(cells)], counted=[set() for _ in self._counts])
+        if found is None:
             self._known[key] = row
             self._rows.append(row)
-        elif self._counts:
-            row.nodes |= nodes
-            row.edges |= edges
         self._count(row, cells)
+        return row
 
     def _count(self, row: Row, cells: list[Any]) -> None:
         for i, counted in zip(self._counts, row.counted, strict=True):

@@ -2,8 +2,7 @@
 semicolons, parameters, half a string."""
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from daimon.abi.errors import BadInput, TooLarge
 from daimon.abi.text import is_text
@@ -36,8 +35,7 @@ _HINTS = {
 _OTHER = "outside of quotes a query is plain ASCII; put names and texts in quotes"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     kind: Literal["name", "number", "sign", "string", "end"]
     text: str
     """Of a string: what it says."""
@@ -77,7 +75,7 @@ def tokens(query: str) -> tuple[Token, ...]:
     while at < len(query):
         token, at = _token(query, at)
         found.append(token)
-        at = _skipped(query, at)
+        at = _skipped(query, at) if query[at : at + 1].isspace() else at
     return (*found, Token("end", "", at))
 
 
@@ -88,6 +86,8 @@ def _skipped(query: str, at: int) -> int:
 
 def _token(query: str, at: int) -> tuple[Token, int]:
     match = _TOKEN.match(query, at)
+    if match is not None and match.lastgroup in ("name", "sign"):
+        return Token("name" if match.lastgroup == "name" else "sign", match[0], at), match.end()
     if match is None:
         hint = _HINTS.get(query[at], "" if query[at].isascii() else _OTHER)
         raise wrong(query, at, f"found {query[at]!r}, which is no part of a query", hint)
@@ -97,8 +97,7 @@ def _token(query: str, at: int) -> tuple[Token, int]:
         return Token("name", match["quoted"], at, is_quoted=True), match.end()
     if match["number"] and query[match.end() : match.end() + 1].isalpha():
         raise wrong(query, at, f"found {query[at : match.end() + 1]!r}, expected a number or a name", "a name begins with a letter")
-    kind: Literal["name", "number", "sign"] = "name" if match["name"] else "number" if match["number"] else "sign"
-    return Token(kind, match[0], at), match.end()
+    return Token("number", match[0], at), match.end()
 
 
 def _string(query: str, start: int) -> tuple[Token, int]:

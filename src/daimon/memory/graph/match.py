@@ -25,21 +25,24 @@ class Matcher:
     def matches(self) -> Iterator[Match]:
         return self._from(0)
 
-    def touched(self, match: Match) -> tuple[set[int], set[int]]:
-        """All nodes and edges that this match is made of."""
-        ways: list[Trail] = [match[link.key] for link in self._plan.links]
-        nodes = {match[place] for place in self._plan.places}.union(*(way.nodes for way in ways))
-        return nodes, set[int]().union(*(way.edges for way in ways))
+    def touch(self, match: Match, nodes: set[int], edges: set[int]) -> None:
+        """Adds all nodes and edges that this match is made of."""
+        for place in self._plan.places:
+            nodes.add(match[place])
+        for link in self._plan.links:
+            nodes.update(match[link.key].nodes)
+            edges.update(match[link.key].edges)
 
     def _from(self, i: int) -> Iterator[Match]:
-        if i == len(self._plan.steps):
-            yield self._match
-            return
-        step, conditions = self._plan.steps[i], self._conditions[i]
+        step, conditions, is_last = self._plan.steps[i], self._conditions[i], i == len(self._plan.steps) - 1
         for _ in self._choices(step):
             for way in step.ways:
                 self._match[way.name] = self._whole(way.start, [self._match[key] for key in way.links])
-            if all(condition(self._match) for condition in conditions):
+            if conditions and not all(condition(self._match) for condition in conditions):
+                continue
+            if is_last:
+                yield self._match
+            else:
                 yield from self._from(i + 1)
 
     def _choices(self, step: Step) -> Iterator[None]:
@@ -78,8 +81,9 @@ class Matcher:
             return
         start = self._match[link.right if is_turned else link.left]
         find = reached if link.is_only_reach else trails
-        for trail in find(self._view, start, walk, not far.is_bare):
-            if far.is_bare or self._fits(far, trail.nodes[-1]):
+        is_bare = far.is_bare
+        for trail in find(self._view, start, walk, not is_bare):
+            if is_bare or self._fits(far, trail.nodes[-1]):
                 yield trail
 
     def _may_take(self, link: Link) -> Callable[[int], bool] | None:

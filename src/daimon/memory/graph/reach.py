@@ -1,7 +1,7 @@
 """Ways through the graph. A trail is a row of edges, each beginning where the last one ended, none of them twice: so cycles end.
 
 - `trails` goes out from one node, level by level, short ones first.
-- `between` has both ends. It looks from both sides in turns, always from the one where there is less to look at, until together they have
+- `between` has both ends. It looks from both sides in turns, always from the one where less is to be looked at, until together they have
   gone as far as a trail may be long. Every edge of every trail has then been met: one at place i is met from the left if i is nearer than
   the left side went, and from the right otherwise. Only those edges are walked, and only where the far end is still within reach.
 - `shortest` stops looking as soon as the two sides meet.
@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from daimon.memory.graph.view import Hop, View
+
+_USUAL = 8
+"""Edges at a node, for a guess. A single one is asked: it may be a hub."""
 
 
 class Trail(NamedTuple):
@@ -107,16 +110,18 @@ class _Search:
         self._hops = (walk.hop, walk.hop.reversed())
         self._forth: dict[int, dict[int, int]] = {}
         """For each node the edges that were met and lead on from it, with where they lead."""
+        self._costs = [view.crowd(n, hop) for n, hop in zip((start, end), self._hops, strict=True)]
+        """About how many edges there are to look at next, on each side."""
         self.length = 0
         """How long a trail can be of which all edges have been met."""
         self.has_met = start == end
 
     def grow(self) -> bool:
-        """One level more, on the side with fewer nodes. False: on one side there is nothing left, so everything has been met."""
+        """One level more, on the cheaper side. False: on one side there is nothing left, so everything has been met."""
         left, right = self._frontiers
         if not left or not right:
             return False
-        side = 0 if len(left) <= len(right) else 1
+        side = 0 if self._costs[0] <= self._costs[1] else 1
         found: list[int] = []
         around = self._view.around(self._frontiers[side], self._hops[side])
         for near in self._frontiers[side]:
@@ -130,6 +135,7 @@ class _Search:
                     self._seen[side].add(far)
                     found.append(far)
         self._frontiers[side][:] = found
+        self._costs[side] = len(found) * _USUAL
         self.length += 1
         self.has_met = self.has_met or any(n in self._seen[1 - side] for n in found)
         return True

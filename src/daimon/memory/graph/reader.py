@@ -12,11 +12,8 @@ class Reader:
         self._query = query
         self._tokens = tokens(query)
         self._i = 0
+        self.token: Token = self._tokens[0]
         self.depth = 0
-
-    @property
-    def token(self) -> Token:
-        return self._tokens[self._i]
 
     @property
     def next(self) -> Token:
@@ -26,17 +23,18 @@ class Reader:
     def advance(self) -> Token:
         token = self.token
         self._i = min(self._i + 1, len(self._tokens) - 1)
+        self.token = self._tokens[self._i]
         return token
 
     def take(self, sign: str) -> bool:
         """Whether this sign stands here; then it is passed."""
-        if self.token.kind != "sign" or self.token.text != sign:
+        if self.token.text != sign or self.token.kind != "sign":
             return False
         self.advance()
         return True
 
     def take_word(self, word: str) -> bool:
-        if self.token.word != word:
+        if self.token.kind != "name" or self.token.word != word:
             return False
         self.advance()
         return True

@@ -15,7 +15,7 @@ import apsw
 
 from daimon.abi.label import stated
 from daimon.abi.memory import Edge, Node, Relate, Unrelate
-from daimon.memory.graph.claims import Claim, What, Word, add, fetched, made, settle
+from daimon.memory.graph.claims import Claim, What, Word, add, fetched, made, settle, sources_of
 from daimon.memory.graph.kinds import canonical
 from daimon.memory.graph.limits import edge_fault, microseconds, name_fault, node_fault, written
 from daimon.memory.receipt import Receipt
@@ -144,10 +144,11 @@ def _end(connection: apsw.Connection, receipt: Receipt, what: What, rows: list[i
 
 
 def _delete(connection: apsw.Connection, which: str, value: str) -> None:
-    gone = fetched(connection, f"DELETE FROM claims WHERE n IN ({which}) RETURNING n, node, edge", value)
-    for n, *_ in gone:
-        connection.execute("DELETE FROM claim_origins WHERE claim = ?", (n,))
-    _settle_all(connection, [(node, edge) for _, node, edge in gone])
+    gone = fetched(connection, f"DELETE FROM claims WHERE n IN ({which}) RETURNING n, label, node, edge", value)
+    for n, label, *_ in gone:
+        for source in sources_of(label):
+            connection.execute("DELETE FROM claim_origins WHERE source = ? AND claim = ?", (source, n))
+    _settle_all(connection, [(node, edge) for *_, node, edge in gone])
 
 
 def _settle_all(connection: apsw.Connection, changed: list[tuple[int | None, int | None]]) -> None:

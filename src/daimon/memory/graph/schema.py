@@ -8,7 +8,10 @@
 
 A node is one row for each (space, principal, kind, name), an edge one for each (src, type, dst), for good: edges and claims point at row
 numbers. Both ends of an edge that holds, hold, and belong to one space and principal. `source`, `turn` and `recorded_at` of a node or edge
-are those of the claim that it is there by. Times are integer microseconds, UTC; labels and properties are JSON.
+are those of the claim that it is there by. The indexes of edges hold all that a walk asks of an edge, so that it reads no other page;
+that there is one row for each (src, type, dst) is kept by `rows.py`, the only one that writes.
+
+Times are integer microseconds, UTC; labels and properties are JSON.
 """
 
 TABLES = """
@@ -28,8 +31,8 @@ TABLES = """
         label TEXT NOT NULL, is_trusted INTEGER NOT NULL, source TEXT NOT NULL, turn TEXT NOT NULL, recorded_at INTEGER NOT NULL,
         ended_at INTEGER, ended_by TEXT NOT NULL
     ) STRICT;
-    CREATE UNIQUE INDEX edges_out ON edges (src, type, dst);
-    CREATE INDEX edges_in ON edges (dst, type, src);
+    CREATE INDEX edges_out ON edges (src, type, dst, ended_at, since, until);
+    CREATE INDEX edges_in ON edges (dst, type, src, ended_at, since, until);
 
     CREATE TABLE claims (
         n INTEGER PRIMARY KEY,
@@ -45,5 +48,4 @@ TABLES = """
     CREATE INDEX claims_by_turn ON claims (turn) WHERE turn <> '';
 
     CREATE TABLE claim_origins (source TEXT NOT NULL, claim INTEGER NOT NULL, PRIMARY KEY (source, claim)) WITHOUT ROWID, STRICT;
-    CREATE INDEX claim_origins_by_claim ON claim_origins (claim);
 """

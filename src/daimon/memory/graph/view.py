@@ -3,13 +3,13 @@
 All SQL of a query is in here: a few statements, always the same, with everything that the query says bound as a value. Neighbours are
 fetched for many nodes at once and kept for the length of the question; so are the rows of nodes and edges that were looked at.
 
-The view also knows when to stop. After its time SQLite interrupts the statement that is running (a progress handler), and `tick` stops the loops
-outside. Both show as `Late`.
+The view also knows when to stop. After its time SQLite interrupts the statement that is running (a progress handler), and `tick` stops the
+loops outside. Both show as `Late`.
 """
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Self
@@ -26,6 +26,7 @@ _CHUNK = 500
 _INSTRUCTIONS = 20_000
 """Of SQLite, between two looks at the clock."""
 _TICKS = 512
+MANY = 500
 
 
 class Late(Exception):
@@ -37,6 +38,7 @@ class NodeRow(NamedTuple):
     kind: str
     name: str
     properties: str
+    label: str
 
 
 class EdgeRow(NamedTuple):
@@ -48,6 +50,7 @@ class EdgeRow(NamedTuple):
     confidence: float
     since: int | None
     until: int | None
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +66,27 @@ class Hop:
 
 
 _VALID = "e.ended_at IS NULL AND (e.since IS NULL OR e.since <= ?2) AND (e.until IS NULL OR e.until > ?2)"
-_TYPED = "e.type IN (SELECT value FROM json_each(?3))"
+_TYPED = ("?3 IS NOT NULL", "e.type = ?3", "e.type IN (SELECT value FROM json_each(?3))")
+"""Of any type, of one, of several."""
 _NEIGHBOURS = {
-    (far, is_typed): f"""
+    (far, types): f"""
         SELECT e.{near}, e.n, e.{far} FROM json_each(?1) AS f CROSS JOIN edges AS e ON e.{near} = f.value
-        WHERE {_VALID} AND {_TYPED if is_typed else "?3 IS NOT NULL"}
+        WHERE {_VALID} AND {_TYPED[types]}
     """
     for near, far in (("src", "dst"), ("dst", "src"))
-    for is_typed in (True, False)
+    for types in (0, 1, 2)
 }
-_MINE = "SELECT n, kind, name, properties FROM nodes WHERE space = ?1 AND principal = ?2 AND ended_at IS NULL"
-_SCANS = {
-    (True, True): _MINE + " AND name IN (SELECT value FROM json_each(?3)) AND kind IN (SELECT value FROM json_each(?4)) ORDER BY n",
-    (True, False): _MINE + " AND name IN (SELECT value FROM json_each(?3)) AND ?4 IS NOT NULL ORDER BY n",
-    (False, True): _MINE + " AND ?3 IS NOT NULL AND kind IN (SELECT value FROM json_each(?4))",
-    (False, False): _MINE + " AND ?3 IS NOT NULL AND ?4 IS NOT NULL",
+_CROWDS = {
+    "out": "SELECT count(*) FROM (SELECT 1 FROM edges WHERE src = ? LIMIT ?)",
+    "in": "SELECT count(*) FROM (SELECT 1 FROM edges WHERE dst = ? LIMIT ?)",
 }
-_NODES = "SELECT n, kind, name, properties FROM nodes WHERE n IN (SELECT value FROM json_each(?))"
-_EDGES = "SELECT n, src, type, dst, properties, confidence, since, until FROM edges WHERE n IN (SELECT value FROM json_each(?))"
+_NODE, _EDGE = ", ".join(NodeRow._fields), ", ".join(EdgeRow._fields)
+_MINE = f"SELECT {_NODE} FROM nodes WHERE space = ?1 AND principal = ?2 AND ended_at IS NULL"
+_NAMED = ("?3 IS NOT NULL", "name = ?3", "name IN (SELECT value FROM json_each(?3))")
+_KIND = ("?4 IS NOT NULL", "kind IN (SELECT value FROM json_each(?4))")
+_SCANS = {(names, kinds): f"{_MINE} AND {_NAMED[names]} AND {_KIND[kinds]}" for names in (0, 1, 2) for kinds in (False, True)}
+_NODES = f"SELECT {_NODE} FROM nodes WHERE n IN (SELECT value FROM json_each(?))"
+_EDGES = f"SELECT {_EDGE} FROM edges WHERE n IN (SELECT value FROM json_each(?))"
 _LABELS = (
     "SELECT DISTINCT label FROM nodes WHERE n IN (SELECT value FROM json_each(?))",
     "SELECT DISTINCT label FROM edges WHERE n IN (SELECT value FROM json_each(?))",
@@ -113,8 +119,8 @@ class View:
 
     def scan(self, names: Collection[str] | None, kinds: Collection[str] | None) -> Iterator[NodeRow]:
         """Nodes of these names and kinds; None: of all."""
-        statement = _SCANS[names is not None, kinds is not None]
-        values = (*self._whose, json.dumps(sorted(names or ())), json.dumps(sorted(kinds or ())))
+        name, number = _bound(None if names is None else sorted(names))
+        statement, values = _SCANS[number, kinds is not None], (*self._whose, name, json.dumps(sorted(kinds or ())))
         try:
             for row in self._connection.execute(statement, values):
                 yield self._nodes.setdefault(row[0], NodeRow(*row))
@@ -128,6 +134,11 @@ class View:
         for i in range(0, len(missing), _CHUNK):
             self._fetch(missing[i : i + _CHUNK], hop, known)
         return known
+
+    def crowd(self, n: int, hop: Hop) -> int:
+        """About how many edges there are at a node, as far as it matters: no more than `MANY` are counted."""
+        sides = [_CROWDS[hop.direction]] if hop.direction != "both" else [_CROWDS["out"], _CROWDS["in"]]
+        return sum(count for statement in sides for (count,) in self._rows(statement, (n, MANY)))
 
     def node(self, n: int) -> NodeRow:
         if n not in self._nodes:
@@ -150,19 +161,21 @@ class View:
 
     def label(self, nodes: Collection[int], edges: Collection[int]) -> Label:
         """Of all these together; at least one."""
-        stored = {
-            text for statement, ns in zip(_LABELS, (nodes, edges), strict=True) for (text,) in self._rows(statement, (json.dumps([*ns]),))
-        }
+        stored = _labels(nodes, self._nodes) | _labels(edges, self._edges)
+        for statement, ns, rows in ((_LABELS[0], nodes, self._nodes), (_LABELS[1], edges, self._edges)):
+            if missing := [n for n in ns if n not in rows]:
+                stored.update(text for (text,) in self._rows(statement, (json.dumps(missing),)))
         return join(map(label_of, sorted(stored)))
 
     def _fetch(self, nodes: list[int], hop: Hop, known: dict[int, list[tuple[int, int]]]) -> None:
-        values = (json.dumps(nodes), self._now, json.dumps(hop.types))
+        types, number = _bound(hop.types or None)
+        values = (json.dumps(nodes), self._now, types)
         known.update((n, []) for n in nodes)
         if hop.direction in ("out", "both"):
-            for near, edge, far in self._rows(_NEIGHBOURS["dst", bool(hop.types)], values):
+            for near, edge, far in self._rows(_NEIGHBOURS["dst", number], values):
                 known[near].append((edge, far))
         if hop.direction in ("in", "both"):
-            for near, edge, far in self._rows(_NEIGHBOURS["src", bool(hop.types)], values):
+            for near, edge, far in self._rows(_NEIGHBOURS["src", number], values):
                 # A loop was already met on the way out.
                 if near != far or hop.direction == "in":
                     known[near].append((edge, far))
@@ -175,3 +188,15 @@ class View:
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
+
+
+def _labels(ns: Collection[int], rows: Mapping[int, NodeRow] | Mapping[int, EdgeRow]) -> set[str]:
+    """Those of rows that are here already."""
+    return {rows[n].label for n in ns if n in rows}
+
+
+def _bound(words: Collection[str] | None) -> tuple[str, int]:
+    """Words as one value, and which statement takes it: that for any, for one, or for several."""
+    if words is None:
+        return "", 0
+    return ("".join(words), 1) if len(words) == 1 else (json.dumps([*words]), 2)
