@@ -45,6 +45,8 @@ def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Eras
 def empty(db: apsw.Connection, now: Now, rows: Sequence[Row], reason: str) -> tuple[Erased, ...]:
     """These rows keep their place and their hash, and nothing else."""
     at, erased = micros(now.at), []
+    if rows:
+        db.execute("INSERT INTO residues (at) VALUES (?)", (at,))
     for pos, ref in rows:
         digest = db.execute(
             "UPDATE payloads SET body = NULL, erased_at = ?, reason = ? WHERE pos = ? RETURNING hash", (at, reason, pos)

@@ -137,5 +137,8 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE erasures ADD COLUMN only TEXT NOT NULL DEFAULT '[]';
 
     CREATE TABLE quotes (ref TEXT NOT NULL, hash BLOB NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (ref, hash)) WITHOUT ROWID;
+
+    CREATE TABLE residues (n INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+    INSERT INTO residues (at) SELECT MAX(at) FROM erasures HAVING COUNT(*) > 0;
     """,
 )
