@@ -10,6 +10,7 @@ It does not know where texts come from, and blocks for as long as it takes: it b
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ BATCH_TOKENS = 1_024
 """Of one run through the layers, so that what is between them stays in a few megabytes."""
 _LAYERS = 6
 _HEADS = 12
+_SCALE = np.float32((DIMENSION // _HEADS) ** -0.5)
 _EPSILON = np.float32(1e-12)
+_ERF = tuple(np.float32(term) for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592))
 
 Matrix = NDArray[np.float32]
 
@@ -57,7 +60,7 @@ class MiniLM:
         flat = np.concatenate([np.asarray(each, np.int64) for each in pieces])
         places = np.concatenate([np.arange(length) for length in lengths])
         state = self._norm(self._words[flat] + self._places[places])
-        spans = [slice(first, last) for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
+        spans = [slice(first, last) for first, last in pairwise(bounds)]
         for layer in self._layers:
             state = layer(state, spans)
         means = np.stack([state[span].mean(axis=0) for span in spans])
@@ -69,9 +72,8 @@ class _Layer:
     def __init__(self, tables: dict[str, Matrix], name: str) -> None:
         attention = f"{name}.attention"
         parts = [f"{attention}.self.{part}" for part in ("query", "key", "value")]
-        self._mix = _Dense(
-            np.concatenate([tables[f"{part}.weight"] for part in parts]), np.concatenate([tables[f"{part}.bias"] for part in parts])
-        )
+        weights, biases = ([tables[f"{part}.{name}"] for part in parts] for name in ("weight", "bias"))
+        self._mix = _Dense(np.concatenate(weights), np.concatenate(biases))
         self._out = _dense(tables, f"{attention}.output.dense")
         self._wide = _dense(tables, f"{name}.intermediate.dense")
         self._narrow = _dense(tables, f"{name}.output.dense")
@@ -118,13 +120,13 @@ def _attend(mixed: Matrix) -> Matrix:
     """Of one text: which pieces look at which, over all heads at once."""
     length = len(mixed)
     query, key, value = mixed.reshape(length, 3, _HEADS, -1).transpose(1, 2, 0, 3)
-    scores = query @ key.transpose(0, 2, 1)
-    scores *= np.float32(query.shape[-1] ** -0.5)
+    scores: Matrix = query @ key.transpose(0, 2, 1)
+    scores *= _SCALE
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)
-    seen: Matrix = (scores @ value).transpose(1, 0, 2).reshape(length, -1)
-    return seen
+    seen: Matrix = scores @ value
+    return seen.transpose(1, 0, 2).reshape(length, -1)
 
 
 def _gelu(wide: Matrix) -> Matrix:
@@ -135,10 +137,10 @@ def _gelu(wide: Matrix) -> Matrix:
         t += np.float32(1)
         np.reciprocal(t, out=t)
         tail = t * np.float32(1.061405429)
-        for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-            tail += np.float32(term)
+        for term in _ERF:
+            tail += term
             tail *= t
-        bell = np.square(block)
+        bell: Matrix = block * block
         bell *= np.float32(-0.5)
         np.exp(bell, out=bell)
         tail *= bell

