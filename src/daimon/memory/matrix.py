@@ -2,7 +2,7 @@
 
 The matrix is filled at the first question and numpy loaded with it, so whoever asks nothing pays nothing. It watches the table: temporary
 triggers of the connection note which rows were touched, and the next question reads just those again, whatever became of them. So it is
-what the table says, also after a transaction was rolled back, and nobody has to tell it anything.
+what the table says, also after a transaction was rolled back, and nobody has to tell it anything. With another connection it begins anew.
 
 Vectors of other models, and those with another dimension than the question's, are passed over: they cannot be compared.
 
@@ -18,32 +18,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import apsw
 
+from daimon.memory.watch import watch
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from daimon.memory.dense import Dense
+
+    Among = Collection[int] | NDArray[Any] | None
 
 Aspect = Literal["own", "context"]
 ASPECTS: tuple[Aspect, ...] = ("own", "context")
 _BATCH = 2_000
 _SIZE = 4
 _THREADS = "OPENBLAS_NUM_THREADS"
-_WATCH = "".join(
-    f"""CREATE TEMP TRIGGER IF NOT EXISTS vectors_{event.lower()} AFTER {event} ON main.vectors
-        BEGIN SELECT vector_touched({row}.n, {row}.aspect); END;"""
-    for event, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD"))
-)
 
 
 class Matrix:
-    def __init__(self, connection: apsw.Connection, model: str) -> None:
-        self._connection = connection
+    def __init__(self, model: str) -> None:
         self._model = model
+        self._connection: apsw.Connection | None = None
         self._dense: dict[Aspect, Dense] = {}
         self._dimension = 0
         self._touched: set[tuple[Any, ...]] = set()
-        connection.create_scalar_function("vector_touched", self._touch, 2)
-        connection.execute(_WATCH)
 
     @property
     def model(self) -> str:
@@ -53,34 +50,35 @@ class Matrix:
     def is_loaded(self) -> bool:
         return bool(self._dense)
 
-    def has_vectors(self) -> bool:
-        return self._connection.execute("SELECT 1 FROM vectors WHERE model = ? LIMIT 1", (self._model,)).get is not None
-
     def nearest(
-        self, aspect: Aspect, query: bytes, among: "Collection[int] | NDArray[Any] | None" = None, limit: int = 10
+        self,
+        connection: apsw.Connection,
+        aspect: Aspect,
+        query: bytes,
+        among: "Collection[int] | NDArray[Any] | None" = None,
+        limit: int = 10,
     ) -> list[tuple[int, float]]:
         """Items with their similarity (1: the same direction), the most similar first. `query` is as an `Embedder` gives it."""
-        if self._dimension != len(query) // _SIZE or not self._dense:
-            self._load(len(query) // _SIZE)
+        dimension = len(query) // _SIZE
+        if connection is not self._connection or self._dimension != dimension or not self._dense:
+            self._load(connection, dimension)
         elif self._touched:
-            self._catch_up()
+            self._catch_up(connection)
         return self._dense[aspect].nearest(query, among, limit)
 
     def unload(self) -> None:
         self._dense, self._touched = {}, set()
 
-    def change_model(self, model: str) -> None:
-        self._model = model
-        self.unload()
-
     def _touch(self, *key: Any) -> None:
         if self._dense:
             self._touched.add(key)
 
-    def _load(self, dimension: int) -> None:
-        self._dimension, self._touched = dimension, set()
+    def _load(self, connection: apsw.Connection, dimension: int) -> None:
+        if connection is not self._connection:
+            watch(connection, "vectors", ("n", "aspect"), self._touch)
+        self._connection, self._dimension, self._touched = connection, dimension, set()
         self._dense = {aspect: _empty(dimension) for aspect in ASPECTS}
-        found = self._connection.execute(
+        found = connection.execute(
             "SELECT n, aspect, vector FROM vectors WHERE model = ? AND length(vector) = ?", (self._model, dimension * _SIZE)
         )
         while rows := list(islice(found, _BATCH)):
@@ -88,19 +86,20 @@ class Matrix:
                 own = [(n, vector) for n, of, vector in rows if of == aspect]
                 dense.put([n for n, _ in own], b"".join(vector for _, vector in own))
 
-    def _catch_up(self) -> None:
-        touched, self._touched = self._touched, set()
+    def _catch_up(self, connection: apsw.Connection) -> None:
+        touched = self._touched
+        if not connection.in_transaction:  # else it may be rolled back, and they are to be read once more
+            self._touched = set()
         for aspect, dense in self._dense.items():
-            now = {n: self._vector(n, aspect) for n, of in touched if of == aspect}
+            now = {n: self._vector(connection, n, aspect) for n, of in touched if of == aspect}
             for n in now:
                 dense.drop(n)
             there = {n: vector for n, vector in now.items() if vector is not None and len(vector) == self._dimension * _SIZE}
             dense.put(list(there), b"".join(there.values()))
 
-    def _vector(self, n: int, aspect: Aspect) -> bytes | None:
-        found = self._connection.execute(
-            "SELECT vector FROM vectors WHERE n = ? AND aspect = ? AND model = ?", (n, aspect, self._model)
-        ).get
+    def _vector(self, connection: apsw.Connection, n: int, aspect: Aspect) -> bytes | None:
+        key = (n, aspect, self._model)
+        found = connection.execute("SELECT vector FROM vectors WHERE n = ? AND aspect = ? AND model = ?", key).get
         return found if isinstance(found, bytes) else None
 
 
