@@ -253,6 +253,11 @@ class Context(_Branch):
     """How many closed answers about held words one turn may have."""
 
 
+class Memory(_Branch):
+    embeddings: Annotated[str, Field(min_length=1)] = "local"
+    """Who makes the vectors that things are found by their meaning with: `local`, `off`, or a name of `[models]`."""
+
+
 class Agent(_Branch):
     """An agent of `[agents]`. The built-in one is called `daimon`."""
 
@@ -327,6 +332,7 @@ class Settings(_Branch):
     asking: Asking = Asking()
     floor: Floor = Floor()
     context: Context = Context()
+    memory: Memory = Memory()
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     extensions: tuple[str, ...] = ()
