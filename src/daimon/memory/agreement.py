@@ -18,7 +18,7 @@ LABELS_READ = 20_000
 
 _CHECKS = (
     (
-        "item {} is not over and not in the index of words",
+        "item {} holds and is not in the index of words",
         "SELECT n FROM items WHERE ended_at IS NULL AND n NOT IN (SELECT rowid FROM words)",
     ),
     ("the index of words has row {}, which does not hold", "SELECT rowid FROM words WHERE rowid NOT IN ({live})"),

@@ -66,8 +66,8 @@ def settle(connection: apsw.Connection, group: Group) -> None:
         if row.ended_at is None and ended_at is not None:
             items.end(connection, row.n, standing, ended_at, ended_by)
             continue
-        if row.ended_at is not None and ended_at is None:
-            items.revive(connection, row.n)
+        if row.ended_at is not None and ended_at is None and not items.revive(connection, row.n):
+            continue
         changed = (standing, ended_at, ended_by, row.n)
         connection.execute("UPDATE items SET standing = ?, ended_at = ?, ended_by = ? WHERE n = ?", changed)
 

@@ -36,7 +36,10 @@ _EMPTY = """
     WHERE n = ?
 """
 _RELINK = "UPDATE items SET previous = ? WHERE previous = ? RETURNING n, ended_at IS NULL"
-_ENDED_BY = "SELECT n, space, principal, subject, about FROM items WHERE ended_by = ? AND standing = 'superseded' AND is_deleted = 0"
+_ENDED_BY = """
+    SELECT n, space, principal, subject, about FROM items
+    WHERE ended_by = ? AND ended_by <> '' AND standing = 'superseded' AND is_deleted = 0 ORDER BY n DESC
+"""
 _ITS_GROUP = "SELECT space, principal, subject, about FROM items WHERE n = ? AND kind = 'fact' AND about <> ''"
 
 

@@ -37,6 +37,12 @@ _ADD = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n
 """
 
+_REVIVE = """
+    UPDATE items SET standing = 'holds', ended_at = NULL, ended_by = '' WHERE n = ? AND NOT EXISTS (
+        SELECT 1 FROM items v WHERE v.id = items.id AND v.space = items.space AND v.principal = items.principal AND v.ended_at IS NULL)
+    RETURNING n
+"""
+
 
 def add(connection: apsw.Connection, receipt: Receipt, item: Item, previous: int | None = None) -> int:
     """Its row number. At most one row of an id may hold; that is the caller's to see to."""
@@ -61,10 +67,12 @@ def end(connection: apsw.Connection, n: int, standing: str, at: int, by: str) ->
     index.remove(connection, n)
 
 
-def revive(connection: apsw.Connection, n: int) -> None:
-    """What had ended it is gone."""
-    connection.execute("UPDATE items SET standing = 'holds', ended_at = NULL, ended_by = '' WHERE n = ?", (n,))
-    index.add(connection, n)
+def revive(connection: apsw.Connection, n: int) -> bool:
+    """What had ended it is gone. Not where another version of it holds."""
+    changed = connection.execute(_REVIVE, (n,)).get
+    if changed is not None:
+        index.add(connection, n)
+    return changed is not None
 
 
 def read(row: tuple[Any, ...]) -> Item:

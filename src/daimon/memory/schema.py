@@ -34,6 +34,8 @@ TABLES = """
     CREATE INDEX items_by_turn ON items (turn);
     CREATE INDEX items_by_subject ON items (space, principal, subject, about) WHERE subject <> '';
     CREATE INDEX items_by_time ON items (space, principal, kind, at);
+    CREATE INDEX items_by_previous ON items (previous) WHERE previous IS NOT NULL;
+    CREATE INDEX items_by_end ON items (ended_by) WHERE ended_by <> '';
     CREATE INDEX items_by_conversation ON items (space, conversation, n) WHERE kind = 'message';
 
     CREATE TABLE origins (source TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (source, n)) WITHOUT ROWID, STRICT;

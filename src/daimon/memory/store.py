@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -55,7 +54,7 @@ class MemoryStore:
         """What the operator should know: each file that had to be moved aside, at the start or later."""
         self._path = path
         self._changes = changes
-        self._turn = lru_cache(_TURNS)(changes.known_turn)
+        self._turns: dict[TurnId, Turn] = {}
         self._thread = thread
         self._connection: apsw.Connection | None = None
         self._is_closed = False
@@ -134,8 +133,16 @@ class MemoryStore:
     def _caught_up(self) -> apsw.Connection:
         connection = self._opened()
         while changes := self._read(lambda: self._changes.since(file.cursor(connection), _BATCH)):
-            file.advance(connection, changes, lambda turn: self._read(lambda: self._turn(turn)))
+            file.advance(connection, changes, self._turn)
         return connection
+
+    def _turn(self, id_: TurnId) -> Turn | None:
+        """What memory asks of a turn never changes, so it may be kept."""
+        if id_ not in self._turns and (found := self._read(lambda: self._changes.known_turn(id_))) is not None:
+            if len(self._turns) >= _TURNS:
+                self._turns.clear()
+            self._turns[id_] = found
+        return self._turns.get(id_)
 
     def _read(self, work: Callable[[], T]) -> T:
         try:
