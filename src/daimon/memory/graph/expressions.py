@@ -110,14 +110,16 @@ def _comparison(reader: Reader) -> str:
 
 
 def _operand(reader: Reader) -> tree.Expression:
-    found = _primary(reader)
+    found, depth = _primary(reader), reader.depth
     while True:
         at = reader.token.at
         if reader.take("."):
+            reader.deeper()
             found = tree.Property(found, reader.name("the name of a property"), at)
         elif isinstance(found, tree.Variable) and reader.take(":"):
             found = tree.HasLabel(found, reader.name("a label"), at)
         else:
+            reader.depth = depth
             return found
 
 
