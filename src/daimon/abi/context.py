@@ -60,6 +60,8 @@ class Entry:
     changes: tuple[str, ...] = ()
     """Files that were changed with it."""
     is_error: bool = False
+    shows: tuple[str, ...] = ()
+    """Tools that came up with it: the one that was called, or those that were looked for and found."""
 
     @property
     def label(self) -> Label:

@@ -34,6 +34,7 @@ from daimon.context import blocks
 from daimon.context.budget import TokenBudget
 from daimon.context.entries import Entries, of_block
 from daimon.context.layout import OURS, Fixed, Layouts
+from daimon.context.offers import Offers
 from daimon.context.render import from_event
 
 T = TypeVar("T")
@@ -86,6 +87,7 @@ class Pager:
         self._erasures = 0
         self._entries = Entries()
         self._layouts = Layouts(redactor)
+        self._offers = Offers()
         self._system = said(Role.SYSTEM, system, OURS)
         self._systems = {agent: said(Role.SYSTEM, text, OURS) for agent, text in (systems or {}).items()}
 
@@ -236,6 +238,7 @@ class Pager:
     # -- putting it together
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
+        """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
         now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
         if background.memory is not None:
             now.insert(0, of_block(background.memory, "memory", scene.turn.id, scene.event.received_at))
@@ -243,7 +246,8 @@ class Pager:
         if scene.window is not None:
             budget = replace(budget, window=min(budget.window, scene.window))
         layout = self._layouts.of(scene.turn.id, background)
-        fixed = Fixed(self._systems.get(scene.agent, self._system), tools, budget.shrunk(_too_long(scene.steps)))
+        budget = budget.shrunk(_too_long(scene.steps))
+        fixed = Fixed(self._systems.get(scene.agent, self._system), self._offers.of(tools, budget), budget)
         return layout.prompt(scene, background, now, fixed)
 
 

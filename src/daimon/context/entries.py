@@ -4,6 +4,7 @@ Made from recorded steps alone, so the same steps give the same entries. What is
 sizes, is made once: `Entries` keeps entries by the step that they were made of, and steps do not change.
 """
 
+import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -21,6 +22,8 @@ from daimon.context import compress, held
 from daimon.context.render import from_event
 from daimon.context.tokens import estimate
 
+FINDS = "find_tools"
+"""The tool that looks for tools."""
 MOST_KEPT = 4_096
 MOST_SUBJECT = 200
 _VERSION = re.compile(r'"version": ?"([^"]{1,80})"')
@@ -97,7 +100,7 @@ def _result(intended: Step, outcome: Step) -> Entry:
         subject=subject(intended.body.tool, intended.body.arguments),
         file=path, version=_version(seen) if path else "",
         changes=tuple(each.what for each in outcome.body.touched if each.kind == "file"),
-        is_error=bool(outcome.body.code),
+        is_error=bool(outcome.body.code), shows=_shows(intended.body.tool, outcome.body),
     )  # fmt: skip
 
 
@@ -106,6 +109,18 @@ def subject(tool: str, arguments: JsonValue) -> str:
     given = arguments.values() if isinstance(arguments, dict) else ()
     first = next((value for value in given if isinstance(value, str)), "")
     return f"{tool} {' '.join(first[:MOST_SUBJECT].split())}".strip()
+
+
+def _shows(tool: str, outcome: Happened) -> tuple[str, ...]:
+    """What was found is read from the record, not from what the model was shown of it."""
+    text = next((part.text for part in outcome.result.parts if isinstance(part, Text)), "")
+    if tool != FINDS or outcome.code:
+        return (tool,)
+    try:
+        found = json.loads(text)["data"]["tools"]
+    except (ValueError, LookupError, TypeError):
+        return ()  # only names were listed, or it was shortened
+    return tuple(found) if isinstance(found, dict) else ()
 
 
 def _path(arguments: JsonValue) -> str:

@@ -5,7 +5,7 @@ Only a cut, or a secret that became known, lays everything out anew. Nothing her
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,11 +18,11 @@ from daimon.abi.message import Message
 from daimon.abi.model import Request
 from daimon.abi.secret import Redactor
 from daimon.abi.step import ContextRef
-from daimon.abi.tool import Manifest
 from daimon.context import blocks, compress, policy
 from daimon.context.budget import TokenBudget
+from daimon.context.offers import Offer
 from daimon.context.policy import Cut, Line
-from daimon.context.tokens import estimate, of_tool
+from daimon.context.tokens import estimate
 
 OURS = Label.of(Origin(Author.SERVICE, "daimon"))
 MOST_LAYOUTS = 32
@@ -37,7 +37,7 @@ class Fixed:
     """What stands at the beginning of every request."""
 
     system: Message
-    tools: tuple[Manifest, ...]
+    offer: Offer
     budget: TokenBudget
 
 
@@ -79,20 +79,21 @@ class Layout:
     def prompt(self, scene: Scene, background: Background, now: Sequence[Entry], fixed: Fixed) -> Prompt:
         self._extend(now)
         system = self._clean(fixed.system)
-        tools_tokens = sum(map(of_tool, fixed.tools))
+        tools = fixed.offer.shown(self._in_window())
         page = background.page
         top = estimate(system) + (estimate(page.message) if page else 0)
-        room = fixed.budget.room(top, tools_tokens) - FOR_NOTICES
+        room = fixed.budget.room(top, tools.tokens) - FOR_NOTICES
         fresh = self._fit(room)
+        tools = fixed.offer.shown(self._in_window())  # a cut may have taken what had brought some of them up
         notice = self._notice(background)
         head = [each.message for each in (page, self._summary) if each is not None]
         tail = [] if notice is None else [notice]
         messages = (system, *head, *self._messages, *tail)
-        chunks = (encode(Message, system), encode(tuple[Manifest, ...], fixed.tools), *(encode(Message, each) for each in head))
+        chunks = (encode(Message, system), tools.chunk, *(encode(Message, each) for each in head))
         chunks = (*chunks, *self._chunks, *(encode(Message, each) for each in tail))
         label = join({id(each): each for each in (system.label, *(m.label for m in head), *self._labels)}.values())
-        request = Request(messages, fixed.tools, label=label, context=self._refs(background, fresh), thread=_thread(scene))
-        return Prompt(request, chunks, self._account(fixed, top, tools_tokens, notice), self._explained(system, head, tail))
+        request = Request(messages, tools.tools, label=label, context=self._refs(background, fresh), thread=_thread(scene))
+        return Prompt(request, chunks, self._account(fixed, top, tools.tokens, notice), self._explained(system, head, tail))
 
     # -- keeping up
 
@@ -145,6 +146,9 @@ class Layout:
             message = self._clean(summary.message)
             self._summary = Block(blob_hash(encode(Message, message)), message)
         return () if summary is None else summary.refs
+
+    def _in_window(self) -> Iterator[Entry]:
+        return (entry for entry, form in zip(self._entries, self._forms, strict=True) if form is not None)
 
     def _clean(self, message: Message) -> Message:
         parts = cleaned(message.parts, self._redactor.clean)
