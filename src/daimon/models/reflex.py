@@ -9,7 +9,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult
+from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult, is_said
 from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.models import results
 from daimon.models.english import ENGLISH
@@ -142,7 +142,7 @@ def _is_sure(reading: Match) -> bool:
 
 
 def _turn(messages: Sequence[Message]) -> _Turn | None:
-    last = max((n for n, message in enumerate(messages) if message.role is Role.USER), default=None)
+    last = max((n for n, message in enumerate(messages) if is_said(message)), default=None)
     if last is None:
         return None
     since = messages[last + 1 :]
@@ -160,7 +160,7 @@ def _exchanges(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """What was said and what was answered, without what the kernel wrote for events."""
     pairs: list[tuple[str, str]] = []
     for message in messages:
-        if message.role is Role.USER:
+        if is_said(message):
             pairs.append((_said(message.parts), ""))
         elif message.role is Role.ASSISTANT and pairs:
             pairs[-1] = (pairs[-1][0], pairs[-1][1] + message.text)

@@ -79,7 +79,9 @@ def trails(world: World, link: Link, n: int, used: frozenset[int], length: int =
                     yield (n, *nodes), (edge, *edges)
 
 
-def fits(world: World, chain: Chain, bound: dict[str, int], used: frozenset[int], i: int = 0) -> Iterator[tuple[dict[str, int], frozenset[int], Way]]:
+def fits(
+    world: World, chain: Chain, bound: dict[str, int], used: frozenset[int], i: int = 0
+) -> Iterator[tuple[dict[str, int], frozenset[int], Way]]:
     """All ways in which a chain fits from its i-th place on."""
     places, links = chain
     place = places[i]

@@ -174,7 +174,10 @@ def test_the_time_of_a_question_ends_it_and_leaves_the_connection_as_it_was(grap
     swept = graph.ask("MATCH (a)-->(b)-->(c)-->(d)-->(e) RETURN e.name ORDER BY e.name", timeout_s=0.05, most_matches=10**9)
     assert swept.is_cut
     assert graph.ask("MATCH (a)-->(b) RETURN count(*)").rows == ((len(edges),),)
-    assert graph.connection.execute("WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 500000) SELECT count(*) FROM c").get == 500_000
+    assert (
+        graph.connection.execute("WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 500000) SELECT count(*) FROM c").get
+        == 500_000
+    )
 
 
 def test_since_and_until_are_shown_as_times(graph: Graph) -> None:

@@ -57,7 +57,7 @@ def test_and_binds_closer_than_or_and_not_closest() -> None:
     [
         ('"a\\"b"', 'a"b'),
         (r"'\\ \n \t \u00e9'", "\\ \n \t é"),
-        ("\"o'hara; DROP TABLE nodes -- /* */\"", "o'hara; DROP TABLE nodes -- /* */"),
+        ('"o\'hara; DROP TABLE nodes -- /* */"', "o'hara; DROP TABLE nodes -- /* */"),
         ("'北京 🦊'", "北京 🦊"),
         ("12", 12),
         ("-0.5", -0.5),

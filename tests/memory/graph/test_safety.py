@@ -12,7 +12,7 @@ HOSTILE = [
     "x' OR '1'='1",
     'x" OR "1"="1',
     "x'); DROP TABLE nodes; --",
-    "x\" UNION SELECT label FROM nodes --",
+    'x" UNION SELECT label FROM nodes --',
     "') RETURN n //",
     "%' OR name LIKE '%",
     "\\",
@@ -108,7 +108,26 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 PIECES = ("MATCH", "(", ")", "n", ":", "Person", "-", "[", "]", ">", "<", "*", "..", "1", "2", "WHERE", "n.name", "=", "'x'", "AND", "NOT")
-MORE = ("RETURN", "n", ",", "ORDER", "BY", "LIMIT", "SKIP", "count(", "DISTINCT", "IN", "nodes(", "IS", "NULL", "{", "}", "|", "path", "ANY(")
+MORE = (
+    "RETURN",
+    "n",
+    ",",
+    "ORDER",
+    "BY",
+    "LIMIT",
+    "SKIP",
+    "count(",
+    "DISTINCT",
+    "IN",
+    "nodes(",
+    "IS",
+    "NULL",
+    "{",
+    "}",
+    "|",
+    "path",
+    "ANY(",
+)
 
 
 @given(st.lists(st.sampled_from(PIECES + MORE), max_size=30))
