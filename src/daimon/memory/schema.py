@@ -35,6 +35,8 @@ TABLES = """
     CREATE INDEX items_by_subject ON items (space, principal, subject, about) WHERE subject <> '';
     CREATE INDEX items_by_time ON items (space, principal, kind, at);
     CREATE INDEX items_by_previous ON items (previous) WHERE previous IS NOT NULL;
+    CREATE INDEX items_on_page ON items (space, principal, at) WHERE on_page = 1 AND ended_at IS NULL;
+    CREATE INDEX items_replacing ON items (space, principal) WHERE supersedes <> '[]';
     CREATE INDEX items_by_end ON items (ended_by) WHERE ended_by <> '';
     CREATE INDEX items_by_conversation ON items (space, conversation, n) WHERE kind = 'message';
 
