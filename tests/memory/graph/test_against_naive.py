@@ -113,12 +113,12 @@ def matches(world: World, chains: list[Chain]) -> Iterator[tuple[dict[str, int],
 def worlds(draw: st.DrawFn) -> World:
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=5))
     node = st.integers(0, len(kinds) - 1)
-    edges = draw(st.lists(st.tuples(node, st.sampled_from(TYPES), node), max_size=8, unique=True))
+    edges = draw(st.lists(st.tuples(node, st.sampled_from(TYPES), node), min_size=len(kinds) - 1, max_size=8, unique=True))
     return World(tuple(kinds), tuple(edges))
 
 
 def places(names: str) -> st.SearchStrategy[Place]:
-    return st.builds(Place, st.sampled_from(names), st.sampled_from(("", "", *KINDS)), st.sampled_from(("", "", "", *NAMES[:3])))
+    return st.builds(Place, st.sampled_from(names), st.sampled_from((*[""] * 9, *KINDS)), st.sampled_from((*[""] * 9, *NAMES[:3])))
 
 
 @st.composite
