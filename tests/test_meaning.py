@@ -12,7 +12,7 @@ from daimon.machine.home import Home
 from daimon.meaning import Meaning, meaning_of
 from daimon.memory.embedding.unit import pack
 from daimon.testing.clock import ManualClock
-from daimon.testing.provider.openai.embeddings import vector
+from daimon.testing.embedder import vector
 from daimon.testing.provider.server import KEY, ProviderServer
 
 
