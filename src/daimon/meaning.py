@@ -26,6 +26,11 @@ class Meaning:
     why: str = ""
     """Where there is none."""
 
+    @property
+    def on_this_machine(self) -> LocalEmbedder | None:
+        """For whoever must not show the words to anybody else."""
+        return self.embedder if isinstance(self.embedder, LocalEmbedder) else None
+
 
 def meaning_of(settings: config.Settings, vault: Vault, environment: Mapping[str, str], clock: Clock) -> Meaning:
     """Raises Misconfigured for a name that is none of `[models]`, and for one that speaks another language."""
