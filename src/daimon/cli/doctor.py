@@ -1,0 +1,1 @@
+"""What `daimon doctor` does."""
