@@ -80,12 +80,16 @@ def journal_in(connection: apsw.Connection) -> Journal:
 
 
 def layers_in(index: Path) -> frozenset[tuple[str, str]]:
-    """Families and names of the layers that an index names."""
     with immutable(index) as connection:
-        rows = connection.execute(
-            "SELECT family, name FROM layers UNION SELECT family, live FROM workspaces UNION SELECT family, layer FROM generations"
-        )
-        return frozenset((str(family), str(name)) for family, name in rows)
+        return layers_of(connection)
+
+
+def layers_of(index: apsw.Connection) -> frozenset[tuple[str, str]]:
+    """Families and names of the layers that an index names."""
+    rows = index.execute(
+        "SELECT family, name FROM layers UNION SELECT family, live FROM workspaces UNION SELECT family, layer FROM generations"
+    )
+    return frozenset((str(family), str(name)) for family, name in rows)
 
 
 def sentence(path: Path, error: apsw.Error) -> DaimonError:

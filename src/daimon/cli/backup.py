@@ -1,4 +1,7 @@
-"""What `daimon backup`, `daimon backups` and `daimon restore` do. The work is done here, on connections of its own, whether a gateway runs or not."""
+"""What `daimon backup`, `daimon backups` and `daimon restore` do.
+
+The work is done here, on connections of its own, whether a gateway runs or not.
+"""
 
 import os
 import signal
