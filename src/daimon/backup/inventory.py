@@ -49,17 +49,19 @@ class Inventory:
     """Families and names of those that count. None: all."""
     skipped: Path | None = None
     """A directory that backups go to."""
+    unusable: set[str] = field(default_factory=set)
+    """Databases that are damaged, and can do without."""
     left_out: list[str] = field(default_factory=list)
 
     def databases(self) -> list[str]:
         """Memory first, then the journal."""
-        found = sorted(path.name for path in self.home.glob("*.db") if path.is_file())
+        found = sorted(path.name for path in self.home.glob("*.db") if path.is_file() and path.name not in self.unusable)
         found.sort(key=lambda name: {"memory.db": 0, "journal.db": 1}.get(name, 2))
         return [*found, INDEX] if self.with_workspaces and (self.home / INDEX).is_file() else found
 
     def walk(self) -> Iterator[Found]:
         with place.opened(os.path.realpath(self.home)) as top:
-            databases = frozenset(self.databases())
+            databases = frozenset((*self.databases(), *self.unusable))
             yield Found("", os.fstat(top), "directory")
             yield from self._below(top, lambda path: path.split("/")[0] in TREES, databases)
             yield from self._below(top, lambda path: path.split("/")[0] not in TREES, databases)

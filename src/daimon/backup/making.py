@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daimon import __version__
-from daimon.abi.errors import BadInput, DaimonError, HomeBusy, JournalFull, Misconfigured, NoSpace, NotFound
+from daimon.abi.errors import BadInput, DaimonError, HomeBusy, JournalDamaged, JournalFull, Misconfigured, NoSpace, NotFound
 from daimon.abi.ports import Clock
 from daimon.backup import copies, state, tree, unpack, verify
 from daimon.backup.inventory import INDEX, LOCK, SCRATCH, Inventory
-from daimon.backup.manifest import FORMAT, Head, Journal, Manifest
+from daimon.backup.manifest import FORMAT, REBUILDABLE, Head, Journal, Manifest
 from daimon.backup.pack import Pack
 from daimon.machine.home import Home
 from daimon.sandbox.workspace import place
@@ -110,10 +110,19 @@ def _pack(home: Home, to: Path, draft: Path, scratch: Path, clock: Clock, *, wit
 
 
 def _copied(home: Home, inventory: Inventory, scratch: Path) -> Journal | None:
-    """Into files with plain names, in the order of the inventory."""
+    """Into files with plain names, in the order of the inventory. One that is damaged and can be rebuilt is left out."""
     journal = None
     for name in inventory.databases():
-        journal = copies.copy(home.path / name, scratch / name.replace("/", "+")) or journal
+        copied = scratch / name.replace("/", "+")
+        try:
+            journal = copies.copy(home.path / name, copied) or journal
+            verify.require_whole(copied, home.path / name)
+        except JournalDamaged as damaged:
+            if name not in REBUILDABLE:
+                raise
+            copied.unlink(missing_ok=True)
+            inventory.unusable.add(name)
+            inventory.left_out.append(f"{name}: {damaged}; it is rebuilt from the journal")
     index = scratch / INDEX.replace("/", "+")
     inventory.layers = copies.layers_in(index) if index.exists() else frozenset()
     return journal

@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path
 
-from daimon.abi.errors import BadInput, DaimonError
+from daimon.abi.errors import BadInput, DaimonError, JournalDamaged
 from daimon.backup import copies, manifest
 from daimon.backup.inventory import INDEX, Inventory
 from daimon.backup.manifest import Entry, Manifest
@@ -46,6 +46,12 @@ def fault_of(database: Path) -> str:
             return "" if verdict == "ok" else str(verdict)
     except DaimonError as damaged:
         return str(damaged)
+
+
+def require_whole(copied: Path, original: Path) -> None:
+    """Raises JournalDamaged: what is damaged already makes no backup."""
+    if fault := fault_of(copied):
+        raise JournalDamaged(f"{original} is damaged ({fault[:200]}), so no good copy can be made of it; `daimon doctor` says what to do")
 
 
 def _databases(tree: Path, inventory: Inventory, told: Manifest) -> None:
