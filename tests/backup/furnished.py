@@ -41,6 +41,8 @@ async def furnish(path: Path) -> Furnished:
     vault.keep("weather", "sk-weather-0123456789abcdef", "weather", ("weather.test",))
     vault.close()
     turns, blob = await journalled(home)
+    for path in (home.journal, home.memory):
+        path.chmod(0o600)  # as a gateway has them
     return Furnished(home, turns, await worked_on(home), blob)
 
 
@@ -109,5 +111,3 @@ async def seen_in(home: Home) -> Tree:
 async def forget(home: Home, turn: TurnId) -> None:
     async with opened(home.journal) as journal:
         assert await journal.erase_turn(turn, "asked to")
-
-

@@ -1,5 +1,6 @@
 """Archives that somebody else made, or a disk spoiled: each is refused with a sentence, and nothing is written anywhere."""
 
+import asyncio
 import gzip
 import io
 import json
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.backup.furnished import furnish
+from tests.backup.furnished import journalled
 
 from daimon.abi.errors import BadInput, NotFound
 from daimon.backup import making, restore
@@ -21,10 +22,15 @@ CLOCK = ManualClock()
 Members = list[tuple[tarfile.TarInfo, bytes]]
 
 
-@pytest.fixture
-async def good(tmp_path: Path) -> Path:
-    made = await furnish(tmp_path / "home")
-    return making.make(made.home, tmp_path / "good.tar.gz", CLOCK, with_workspaces=False).path
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("good")
+    home = Home(place / "home")
+    home.ensure()
+    home.token()
+    (home.path / "workspaces").mkdir()
+    asyncio.run(journalled(home))
+    return making.make(home, place / "good.tar.gz", CLOCK).path
 
 
 def members(path: Path) -> Members:
@@ -55,7 +61,7 @@ def refused(tmp_path: Path, bad: Path, says: str) -> None:
     assert sorted(os.listdir(tmp_path)) == before
 
 
-async def test_a_good_one_that_is_packed_anew_is_restored(tmp_path: Path, good: Path) -> None:
+def test_a_good_one_that_is_packed_anew_is_restored(tmp_path: Path, good: Path) -> None:
     restore.restore(written(tmp_path / "again.tar.gz", members(good)), Home(tmp_path / "there"), CLOCK)
     assert (tmp_path / "there" / "journal.db").exists()
 
@@ -82,13 +88,13 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize("what", STRANGERS)
-async def test_a_member_that_leads_elsewhere_is_refused(tmp_path: Path, good: Path, what: str) -> None:
+def test_a_member_that_leads_elsewhere_is_refused(tmp_path: Path, good: Path, what: str) -> None:
     info, says = STRANGERS[what]
     found = members(good)
     refused(tmp_path, written(tmp_path / "bad.tar.gz", [*found[:-1], (info, b""), found[-1]]), says)
 
 
-async def test_nothing_is_written_through_a_link_of_the_archive(tmp_path: Path, good: Path) -> None:
+def test_nothing_is_written_through_a_link_of_the_archive(tmp_path: Path, good: Path) -> None:
     found = members(good)
     place = next(n for n, (info, _) in enumerate(found) if info.name == "home/workspaces") + 1
     link = member("home/workspaces/out", tarfile.SYMTYPE, linkname=str(tmp_path / "outside"))
@@ -98,32 +104,32 @@ async def test_nothing_is_written_through_a_link_of_the_archive(tmp_path: Path, 
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-async def test_a_file_with_other_bytes_is_refused(tmp_path: Path, good: Path) -> None:
+def test_a_file_with_other_bytes_is_refused(tmp_path: Path, good: Path) -> None:
     changed = [(info, b"other" + data[5:] if info.name == "home/token" else data) for info, data in members(good)]
     refused(tmp_path, written(tmp_path / "bad.tar.gz", changed), "'token' is not what it was")
 
 
-async def test_a_file_that_is_missing_is_refused(tmp_path: Path, good: Path) -> None:
+def test_a_file_that_is_missing_is_refused(tmp_path: Path, good: Path) -> None:
     fewer = [(info, data) for info, data in members(good) if info.name != "home/token"]
     refused(tmp_path, written(tmp_path / "bad.tar.gz", fewer), "'token' is in its list, but not in it")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
-async def test_one_that_was_cut_off_is_refused(tmp_path: Path, good: Path, share: float) -> None:
+def test_one_that_was_cut_off_is_refused(tmp_path: Path, good: Path, share: float) -> None:
     data = good.read_bytes()
     (tmp_path / "bad.tar.gz").write_bytes(data[: int(len(data) * share)])
     refused(tmp_path, tmp_path / "bad.tar.gz", "cut off|damaged")
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.95])
-async def test_a_flipped_byte_is_noticed(tmp_path: Path, good: Path, share: float) -> None:
+def test_a_flipped_byte_is_noticed(tmp_path: Path, good: Path, share: float) -> None:
     data = bytearray(good.read_bytes())
     data[int(len(data) * share)] ^= 0x41
     (tmp_path / "bad.tar.gz").write_bytes(data)
     refused(tmp_path, tmp_path / "bad.tar.gz", "cannot be restored")
 
 
-async def test_every_byte_counts(tmp_path: Path, good: Path) -> None:
+def test_every_byte_counts(tmp_path: Path, good: Path) -> None:
     data = good.read_bytes()
     untouched = []
     for place in range(10, len(data), max(1, len(data) // 60)):
@@ -145,17 +151,17 @@ def changed_head(found: Members, change: Callable[[dict[str, Any]], None]) -> Me
 @pytest.mark.parametrize(
     ("number", "says"), [(2, "knows up to 1.*Update"), (0, "no release of Daimon"), ("1", "no release of Daimon"), (None, "no release")]
 )
-async def test_another_format_is_refused(tmp_path: Path, good: Path, number: object, says: str) -> None:
+def test_another_format_is_refused(tmp_path: Path, good: Path, number: object, says: str) -> None:
     found = changed_head(members(good), lambda head: head.update(format=number))
     refused(tmp_path, written(tmp_path / "bad.tar.gz", found), says)
 
 
-async def test_a_head_of_another_backup_is_refused(tmp_path: Path, good: Path) -> None:
+def test_a_head_of_another_backup_is_refused(tmp_path: Path, good: Path) -> None:
     found = changed_head(members(good), lambda head: head.update(home="/elsewhere"))
     refused(tmp_path, written(tmp_path / "bad.tar.gz", found), "of two backups")
 
 
-async def test_a_claimed_size_makes_nobody_reserve_memory(tmp_path: Path, good: Path) -> None:
+def test_a_claimed_size_makes_nobody_reserve_memory(tmp_path: Path, good: Path) -> None:
     found = members(good)
     huge = member("home/huge", size=1 << 60)
     with gzip.open(tmp_path / "bad.tar.gz", "wb") as packed:
@@ -176,7 +182,7 @@ NO_BACKUPS = {
 
 
 @pytest.mark.parametrize("what", NO_BACKUPS)
-async def test_what_is_no_backup_is_refused(tmp_path: Path, what: str) -> None:
+def test_what_is_no_backup_is_refused(tmp_path: Path, what: str) -> None:
     (tmp_path / "bad.tar.gz").write_bytes(NO_BACKUPS[what])
     refused(tmp_path, tmp_path / "bad.tar.gz", "cannot be restored")
 

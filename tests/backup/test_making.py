@@ -33,7 +33,16 @@ async def test_everything_that_a_home_holds_comes_back(tmp_path: Path) -> None:
     there = Home(tmp_path / "there")
     restored = restore.restore(backup.path, there, CLOCK)
     assert (restored.aside, restored.manifest) == (None, backup.manifest)
-    for name in ("daimon.toml", "token", "services.json", "outputs/one", "policy/own.cedar", "vault.sealed", "vault.key", "journal.db.exists"):
+    for name in (
+        "daimon.toml",
+        "token",
+        "services.json",
+        "outputs/one",
+        "policy/own.cedar",
+        "vault.sealed",
+        "vault.key",
+        "journal.db.exists",
+    ):
         assert (there.path / name).read_bytes() == (made.home.path / name).read_bytes(), name
         assert (there.path / name).stat().st_mtime_ns == (made.home.path / name).stat().st_mtime_ns, name
     assert stat.S_IMODE(there.path.stat().st_mode) == 0o700

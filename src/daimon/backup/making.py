@@ -3,8 +3,8 @@
     room? → databases copied → packed into a draft → forced to disk → unpacked beside → compared → named
 
 Invariant: a file that has the name of a backup was restored once, and came back whole. A failure on the way leaves no file; a kill leaves
-a draft and a scratch directory, which the next backup of this home removes. One backup of a home is made at a time: `backup.lock` is held
-meanwhile, and the system drops it when the process dies.
+a draft and a scratch directory, named after the home, which its next backup to the same place removes. One backup of a home is made at a
+time: `backup.lock` is held meanwhile, and the system drops it when the process dies.
 
 The scratch directory is in the home, because the home's file system can hold all that is in a home, or where backups go if there is more
 room. Layers of workspaces may be thinned out while they are packed: then all begins again, a few times.
@@ -25,6 +25,7 @@ from daimon.backup import copies, state, tree, unpack, verify
 from daimon.backup.inventory import INDEX, LOCK, SCRATCH, Inventory
 from daimon.backup.manifest import FORMAT, REBUILDABLE, Head, Journal, Manifest
 from daimon.backup.pack import Pack
+from daimon.backup.shelf import tag_of
 from daimon.machine.home import Home
 from daimon.sandbox.workspace import place
 
@@ -48,7 +49,7 @@ class _Moved(Exception):
 def make(home: Home, to: Path, clock: Clock, *, with_workspaces: bool = True) -> Made:
     """`to`: the name that it gets, which nothing has yet. Blocks. Raises NotFound, NoSpace, HomeBusy, Misconfigured, JournalFailed."""
     _require_place(home, to)
-    draft = to.with_name(f".{to.name}.part")
+    draft = to.with_name(f".daimon-{tag_of(home.path)}.part")
     with _alone(home), _told(to), _gone_afterwards(draft):
         scratch = _room(home, to, with_workspaces=with_workspaces)
         with _gone_afterwards(scratch):
@@ -149,8 +150,9 @@ def _require_place(home: Home, to: Path) -> None:
 
 def _room(home: Home, to: Path, *, with_workspaces: bool) -> Path:
     """Where it is unpacked again. What an earlier one left is removed first. Raises NoSpace."""
-    places = (home.path / SCRATCH, to.parent / f".{to.name}.scratch")
-    tree.remove(places[0])
+    places = (home.path / SCRATCH, to.parent / f".daimon-{tag_of(home.path)}.scratch")
+    for scratch in places:
+        tree.remove(scratch)
     needed = Inventory(home.path, with_workspaces, skipped=to.parent).estimate()
     _require_room(to.parent, needed)
     for scratch in places:

@@ -1,5 +1,6 @@
 """What `daimon doctor` does: the findings, one a line, what is wrong with what to do about it."""
 
+import asyncio
 from pathlib import Path
 
 from rich.text import Text
@@ -18,7 +19,7 @@ STYLES = {"ok": "green", "note": "", "warning": "yellow", "error": "red"}
 def show(given: Path | None, everything: bool, as_json: bool) -> None:
     home = boot.home_at(given)
     is_shown = not as_json and screen.hint(f"looking at {home.path} …")
-    findings = examined(home, everything=everything)
+    findings = asyncio.run(examined(home, everything=everything))
     if is_shown:
         screen.take_back()
     is_ok = worst(findings) in ("ok", "note")

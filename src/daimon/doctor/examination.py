@@ -16,11 +16,16 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 
 
-def examined(home: Home, *, everything: bool = False) -> tuple[Finding, ...]:
-    """Blocks, for seconds; with `everything` for as long as reading all of it takes."""
+async def examined(home: Home, *, everything: bool = False) -> tuple[Finding, ...]:
+    """Takes seconds; with `everything`, as long as reading all of it takes."""
     if not home.path.is_dir():
         return (Finding("note", "home", f"there is nothing at {home.path} yet", "start Daimon with `daimon up`, or choose another --home"),)
-    now = SystemClock().now()
+    stored = await asyncio.to_thread(_stored, home, everything=everything)
+    kept = await asyncio.to_thread(_kept, home, everything=everything)
+    return (*stored, await _sandbox(), *kept)
+
+
+def _stored(home: Home, *, everything: bool) -> tuple[Finding, ...]:
     position = journal.position(home.journal) if home.journal.exists() else None
     return (
         *journal.look(home.journal, everything=everything),
@@ -29,10 +34,12 @@ def examined(home: Home, *, everything: bool = False) -> tuple[Finding, ...]:
         *house.look(home),
         house.settings(home),
         house.vault(home),
-        house.clock(home, now),
-        _sandbox(),
-        *backups.look(plan_of(_settings(home), home), now, _erasures(home), everything=everything),
+        house.clock(home, SystemClock().now()),
     )
+
+
+def _kept(home: Home, *, everything: bool) -> tuple[Finding, ...]:
+    return backups.look(plan_of(_settings(home), home), SystemClock().now(), _erasures(home), everything=everything)
 
 
 def _settings(home: Home) -> config.Settings:
@@ -77,9 +84,9 @@ def _index(home: Home) -> Finding:
     return Finding("ok", "workspaces", f"their index is whole, and all {len(layers)} layers are there")
 
 
-def _sandbox() -> Finding:
+async def _sandbox() -> Finding:
     try:
-        bad = [f"{check.name}: {check.says}" for check in asyncio.run(workshop.examined()) if not check.is_ok]
+        bad = [f"{check.name}: {check.says}" for check in await workshop.examined() if not check.is_ok]
     except (DaimonError, OSError) as failed:
         bad = [str(failed)]
     if bad:
