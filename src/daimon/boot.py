@@ -31,6 +31,7 @@ from daimon.abi.turn import Pins
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.backup import making
 from daimon.backup import restore as restoring
+from daimon.backup.inventory import Scope
 from daimon.backup.plan import plan_of
 from daimon.backup.schedule import Schedule, child_of
 from daimon.context.assemble import Pager
@@ -360,9 +361,9 @@ def now() -> datetime:
     return SystemClock().now()
 
 
-def backup(home: Home, to: Path, *, with_workspaces: bool = True) -> making.Made:
+def backup(home: Home, to: Path, scope: Scope) -> making.Made:
     """Of a home that may be running. Blocks."""
-    return making.make(home, to, SystemClock(), with_workspaces=with_workspaces)
+    return making.make(home, to, SystemClock(), scope)
 
 
 def restore(file: Path, home: Home, *, may_replace: bool = False) -> restoring.Restored:

@@ -306,6 +306,8 @@ class Backup(_Branch):
     """So many megabytes may all of them take; the oldest go first, the newest never."""
     workspaces: bool = True
     """With what agents work on, as long as that is no more than `most_mb`."""
+    vault_key: bool = True
+    """With `vault.key`, if that opens the vault; else it must be kept elsewhere."""
 
 
 def _pattern(words: str) -> str:

@@ -23,10 +23,10 @@ def main(top: Path) -> None:
     good = making.make(home, top / "good.tar.gz", CLOCK).path
     disk = mounted(top / "disk", "120m")
     too_small = mounted(top / "small", "8m")
-    with pytest.raises(NoSpace, match="has .* MB free"):
+    with pytest.raises(NoSpace, match=r"has .* MB free"):
         making.make(home, too_small / "b.tar.gz", CLOCK)
     assert list(too_small.iterdir()) == []
-    with pytest.raises(NoSpace, match="has .* MB free"):
+    with pytest.raises(NoSpace, match=r"has .* MB free"):
         restore.restore(good, Home(too_small / "there"), CLOCK)
     assert list(too_small.iterdir()) == []
     the_disk_becomes_full(home, disk)

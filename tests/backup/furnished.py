@@ -1,4 +1,4 @@
-"""A home as it is after some weeks: a journal with words and blobs, memory, a vault, settings, and workspaces with all that layers can hold."""
+"""A home as it is after some weeks: a journal with words and blobs, memory, a vault, settings, and layers with all that they can hold."""
 
 import os
 from dataclasses import dataclass

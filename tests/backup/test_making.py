@@ -15,15 +15,15 @@ from daimon import keeper
 from daimon.abi.errors import BadInput, HomeBusy, JournalDamaged, Misconfigured, NotFound
 from daimon.abi.ids import HOME_SPACE
 from daimon.backup import making, restore, shelf, state
-from daimon.backup.inventory import LOCK, SCRATCH, Inventory
+from daimon.backup.inventory import LOCK, SCRATCH, Inventory, Scope
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
 
 CLOCK = ManualClock()
 
 
-def backed_up(home: Home, to: Path, **options: bool) -> making.Made:
-    return making.make(home, to, CLOCK, **options)
+def backed_up(home: Home, to: Path, scope: Scope = Scope()) -> making.Made:
+    return making.make(home, to, CLOCK, scope)
 
 
 async def test_everything_that_a_home_holds_comes_back(tmp_path: Path) -> None:
@@ -83,11 +83,20 @@ async def test_what_is_only_for_a_running_process_stays_out(tmp_path: Path) -> N
 async def test_without_workspaces_labels_of_directories_still_come_along(tmp_path: Path) -> None:
     made = await furnish(tmp_path / "home")
     (made.home.path / "workspaces" / "marks.json").write_text("{}")
-    backup = backed_up(made.home, tmp_path / "b.tar.gz", with_workspaces=False)
+    backup = backed_up(made.home, tmp_path / "b.tar.gz", Scope(workspaces=False))
     names = {entry.path for entry in backup.manifest.entries}
     assert [name for name in sorted(names) if name.startswith("workspace")] == ["workspaces", "workspaces/marks.json"]
     restore.restore(backup.path, there := Home(tmp_path / "there"), CLOCK)
     assert (there.path / "workspaces" / "marks.json").exists()
+
+
+async def test_the_key_of_the_vault_can_be_kept_elsewhere(tmp_path: Path) -> None:
+    made = await furnish(tmp_path / "home")
+    backup = backed_up(made.home, tmp_path / "b.tar.gz", Scope(key=False))
+    names = {entry.path for entry in backup.manifest.entries}
+    assert "vault.sealed" in names
+    assert "vault.key" not in names
+    assert [line for line in backup.manifest.left_out if line.startswith("vault.key: as you asked")]
 
 
 async def test_a_backup_while_somebody_writes_is_one_moment(tmp_path: Path) -> None:
@@ -131,23 +140,31 @@ async def test_settings_behind_a_link_are_copied_as_what_they_say(tmp_path: Path
     assert (there.config.is_symlink(), there.config.read_text()) == (False, "# elsewhere\n")
 
 
+def packed_names(file: Path, name: str) -> tuple[list[str], bytes]:
+    with gzip.open(file) as packed, tarfile.open(fileobj=packed) as tar:
+        found = tar.extractfile(name)
+        assert found is not None
+        return tar.getnames(), found.read()
+
+
 async def test_any_tar_can_unpack_it(tmp_path: Path) -> None:
     made = await furnish(tmp_path / "home")
-    backup = backed_up(made.home, tmp_path / "b.tar.gz", with_workspaces=False)
-    with gzip.open(backup.path) as packed, tarfile.open(fileobj=packed) as tar:
-        names = tar.getnames()
-        assert (names[0], names[1], names[-1]) == ("daimon-backup.json", "home", "manifest.json")
-        found = tar.extractfile("home/daimon.toml")
-        assert found is not None
-        assert found.read() == made.home.config.read_bytes()
+    backup = backed_up(made.home, tmp_path / "b.tar.gz", Scope(workspaces=False))
+    names, text = packed_names(backup.path, "home/daimon.toml")
+    assert (names[0], names[1], names[-1]) == ("daimon-backup.json", "home", "manifest.json")
+    assert text == made.home.config.read_bytes()
+
+
+def scribble(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(os.urandom(4096 * 20))
 
 
 async def test_a_damaged_journal_is_not_backed_up_as_if_it_were_good(tmp_path: Path) -> None:
     made = await furnish(tmp_path / "home")
     before = sorted(tmp_path.iterdir())
-    with made.home.journal.open("r+b") as file:
-        file.seek(4096 * 3)
-        file.write(os.urandom(4096 * 20))
+    scribble(made.home.journal)
     with pytest.raises(JournalDamaged, match="damaged"):
         backed_up(made.home, tmp_path / "b.tar.gz")
     assert sorted(tmp_path.iterdir()) == before, "a failure leaves nothing behind"

@@ -45,7 +45,7 @@ async def test_what_was_there_before_is_kept_aside(tmp_path: Path, home: Home, b
         assert (await journal.count()).events == 3
 
 
-async def test_backups_that_lie_in_the_home_stay_there(home: Home, backup: Path) -> None:
+def test_backups_that_lie_in_the_home_stay_there(home: Home, backup: Path) -> None:
     own = home.path / "backups"
     own.mkdir()
     backup.rename(own / backup.name)

@@ -1,6 +1,7 @@
 """A running gateway makes backups by itself: when one is due and something happened, and it says when it cannot."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.journal.world import event, opened
 from daimon import config
 from daimon.abi.errors import NoSpace
 from daimon.backup import making, shelf
+from daimon.backup.inventory import Scope
 from daimon.backup.plan import Plan, plan_of
 from daimon.backup.schedule import FIRST_S, LOOK_S, Schedule, is_due
 from daimon.machine.home import Home
@@ -25,7 +27,7 @@ def planned(home: Home, **settings: object) -> Plan:
 
 def made_now(home: Home, plan: Plan, clock: ManualClock) -> None:
     plan.to.mkdir(exist_ok=True)
-    making.make(home, plan.to / shelf.name_for(clock.now(), plan.tag), clock, with_workspaces=False)
+    making.make(home, plan.to / shelf.name_for(clock.now(), plan.tag), clock, Scope(workspaces=False))
 
 
 async def test_one_is_due_when_a_day_went_by_and_something_happened(tmp_path: Path) -> None:
@@ -80,6 +82,11 @@ async def test_a_gateway_that_lives_for_a_moment_makes_none(tmp_path: Path) -> N
     assert tending.cancelled()
 
 
+async def until(is_true: Callable[[], bool]) -> None:
+    while not is_true():  # noqa: ASYNC110 - it is done by a thread, and nobody tells
+        await asyncio.sleep(0)
+
+
 async def test_a_failure_is_said_and_tried_again(tmp_path: Path) -> None:
     home, clock = (await furnish(tmp_path / "home")).home, ManualClock()
     tried: asyncio.Queue[int] = asyncio.Queue()
@@ -98,14 +105,12 @@ async def test_a_failure_is_said_and_tried_again(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         await clock.advance(FIRST_S)
         assert await tried.get() == 1
-        while not schedule.warnings:
-            await asyncio.sleep(0)
+        await until(lambda: bool(schedule.warnings))
         assert schedule.warnings == ("no backup could be made: the disk is full",)
         while tried.empty():
             await asyncio.sleep(0)
             await clock.advance(LOOK_S)
-        while schedule.warnings:
-            await asyncio.sleep(0)
+        await until(lambda: not schedule.warnings)
     tending.cancel()
     await asyncio.wait({tending})
 

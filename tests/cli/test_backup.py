@@ -84,7 +84,7 @@ def test_the_doctor_ends_with_one_where_something_is_wrong(daimon: Daimon) -> No
     done = daimon.run("doctor", "--json")
     told = json.loads(done.out)
     assert (done.code, told["ok"]) == (1, False)
-    assert [each["todo"] for each in told["findings"] if "others can look" in each["what"]][0].startswith("chmod 700")
+    assert next(each["todo"] for each in told["findings"] if "others can look" in each["what"]).startswith("chmod 700")
     shown = daimon.run("doctor")
     assert (shown.code, "→ chmod 700" in shown.out) == (1, True)
 

@@ -9,6 +9,7 @@ from tests.journal.world import begun, database, event, opened
 
 from daimon.abi.errors import HomeBusy
 from daimon.backup import making, shelf
+from daimon.backup.inventory import Scope
 from daimon.backup.plan import plan_of
 from daimon.config import Settings
 from daimon.doctor import backups, house, journal, memory
@@ -119,7 +120,7 @@ async def test_memory_is_set_aside_only_where_nobody_runs(made: Furnished) -> No
     os.close(held)
     assert "rebuilt from the journal" in memory.set_memory_aside(made.home)
     assert not made.home.memory.exists()
-    assert "was set aside" in [each for each in house.look(made.home) if each.severity == "note"][0].what
+    assert "was set aside" in next(each.what for each in house.look(made.home) if each.severity == "note")
 
 
 async def test_what_others_can_read_is_said(made: Furnished) -> None:
@@ -161,7 +162,7 @@ async def test_the_newest_backup_is_judged_by_its_age_and_its_bytes(made: Furnis
     assert backups.look(plan, LATER, 0, everything=False)[0].severity == "note"
     plan.to.mkdir()
     clock = SystemClock()
-    backup = making.make(made.home, plan.to / shelf.name_for(clock.now()), clock, with_workspaces=False)
+    backup = making.make(made.home, plan.to / shelf.name_for(clock.now()), clock, Scope(workspaces=False))
     found = backups.look(plan, clock.now(), 0, everything=True)
     assert worst(found) == "ok"
     data = bytearray(backup.path.read_bytes())
@@ -176,7 +177,7 @@ async def test_the_newest_backup_is_judged_by_its_age_and_its_bytes(made: Furnis
 async def test_backups_that_still_hold_what_was_erased_are_counted(made: Furnished) -> None:
     plan, clock = plan_of(Settings(), made.home), SystemClock()
     plan.to.mkdir()
-    making.make(made.home, plan.to / shelf.name_for(clock.now()), clock, with_workspaces=False)
+    making.make(made.home, plan.to / shelf.name_for(clock.now()), clock, Scope(workspaces=False))
     await forget(made.home, made.turns[0])
     notes = [each.what for each in backups.look(plan, clock.now(), 1, everything=False) if each.severity == "note"]
     assert notes == ["1 of 1 were made before something was erased, and still hold it"]

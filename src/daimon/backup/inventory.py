@@ -25,6 +25,7 @@ from daimon.sandbox.workspace import layer, place
 TREES = ("workspace", "workspaces")
 INDEX = "workspaces/index.db"
 MARKS = "workspaces/marks.json"
+KEY = "vault.key"
 BACKUPS, SCRATCH, LOCK = "backups", "backup.part", "backup.lock"
 UNFINISHED = "restore.unfinished"
 DRAFTS = (SCRATCH, UNFINISHED, "*.new", ".*.check", ".*.part", ".*.scratch")
@@ -39,12 +40,21 @@ class Found:
     kind: Kind
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the owner wants in a backup, besides what always is."""
+
+    workspaces: bool = True
+    key: bool = True
+    """What opens the vault, where that is a file in the home."""
+
+
 @dataclass(slots=True)
 class Inventory:
     """One walk through a home. `left_out` fills while it lasts."""
 
     home: Path
-    with_workspaces: bool = True
+    scope: Scope = Scope()
     layers: frozenset[tuple[str, str]] | None = None
     """Families and names of those that count. None: all."""
     skipped: Path | None = None
@@ -57,7 +67,7 @@ class Inventory:
         """Memory first, then the journal."""
         found = sorted(path.name for path in self.home.glob("*.db") if path.is_file() and path.name not in self.unusable)
         found.sort(key=lambda name: {"memory.db": 0, "journal.db": 1}.get(name, 2))
-        return [*found, INDEX] if self.with_workspaces and (self.home / INDEX).is_file() else found
+        return [*found, INDEX] if self.scope.workspaces and (self.home / INDEX).is_file() else found
 
     def walk(self) -> Iterator[Found]:
         with place.opened(os.path.realpath(self.home)) as top:
@@ -97,12 +107,15 @@ class Inventory:
         return [(f"{where}/{name}" if where else name, seen) for name, seen in found]
 
     def _counts(self, path: str) -> bool:
+        if path == KEY and not self.scope.key:
+            self.left_out.append(f"{path}: as you asked; without it the secrets in the vault stay closed")
+            return False
         if path == MARKS or (self.skipped is not None and self.home / path == self.skipped):
             return False
         if "/" not in path:
-            return not any(fnmatch.fnmatchcase(path, pattern) for pattern in TRANSIENT) and (self.with_workspaces or path != "workspace")
+            return not any(fnmatch.fnmatchcase(path, pattern) for pattern in TRANSIENT) and (self.scope.workspaces or path != "workspace")
         if path.startswith("workspaces/"):
-            return self.with_workspaces and self._is_layer_known(path) and not path.startswith(("workspaces/index.db-", f"{MARKS}."))
+            return self.scope.workspaces and self._is_layer_known(path) and not path.startswith(("workspaces/index.db-", f"{MARKS}."))
         return True
 
     def _is_layer_known(self, path: str) -> bool:

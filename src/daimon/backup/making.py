@@ -22,7 +22,7 @@ from daimon import __version__
 from daimon.abi.errors import BadInput, DaimonError, HomeBusy, JournalDamaged, JournalFull, Misconfigured, NoSpace, NotFound
 from daimon.abi.ports import Clock
 from daimon.backup import copies, state, tree, unpack, verify
-from daimon.backup.inventory import INDEX, LOCK, SCRATCH, Inventory
+from daimon.backup.inventory import INDEX, LOCK, SCRATCH, Inventory, Scope
 from daimon.backup.manifest import FORMAT, REBUILDABLE, Head, Journal, Manifest
 from daimon.backup.pack import Pack
 from daimon.backup.shelf import tag_of
@@ -46,14 +46,14 @@ class _Moved(Exception):
     """Layers went while they were packed."""
 
 
-def make(home: Home, to: Path, clock: Clock, *, with_workspaces: bool = True) -> Made:
+def make(home: Home, to: Path, clock: Clock, scope: Scope = Scope()) -> Made:
     """`to`: the name that it gets, which nothing has yet. Blocks. Raises NotFound, NoSpace, HomeBusy, Misconfigured, JournalFailed."""
     _require_place(home, to)
     draft = to.with_name(f".daimon-{tag_of(home.path)}.part")
     with _alone(home), _told(to), _gone_afterwards(draft):
-        scratch = _room(home, to, with_workspaces=with_workspaces)
+        scratch = _room(home, to, scope)
         with _gone_afterwards(scratch):
-            told = _packed(home, to, draft, scratch, clock, with_workspaces=with_workspaces)
+            told = _packed(_Job(home, to, scope, clock), draft, scratch)
             _prove(draft, scratch, told)
             size = draft.stat().st_size
             draft.rename(to)
@@ -83,20 +83,28 @@ def _prove(file: Path, scratch: Path, told: Manifest) -> None:
     verify.opens(scratch)
 
 
-def _packed(home: Home, to: Path, draft: Path, scratch: Path, clock: Clock, *, with_workspaces: bool) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class _Job:
+    home: Home
+    to: Path
+    scope: Scope
+    clock: Clock
+
+
+def _packed(job: _Job, draft: Path, scratch: Path) -> Manifest:
     for _ in range(TRIES):
         with suppress(_Moved):
-            return _pack(home, to, draft, scratch, clock, with_workspaces=with_workspaces)
+            return _pack(job, draft, scratch)
     raise Misconfigured("layers of workspaces went while they were copied, each time; try again when agents rest, or --without-workspaces")
 
 
-def _pack(home: Home, to: Path, draft: Path, scratch: Path, clock: Clock, *, with_workspaces: bool) -> Manifest:
-    inventory = Inventory(home.path, with_workspaces, skipped=to.parent)
+def _pack(job: _Job, draft: Path, scratch: Path) -> Manifest:
+    home, inventory = job.home, Inventory(job.home.path, job.scope, skipped=job.to.parent)
     scratch.mkdir(mode=0o700)
     with _gone_afterwards(scratch):
         before = state.of(home)
         journal = _copied(home, inventory, scratch)
-        head = Head(FORMAT, __version__, clock.now(), str(home.path), with_workspaces, before, journal)
+        head = Head(FORMAT, __version__, job.clock.now(), str(home.path), job.scope.workspaces, before, journal)
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as out:
             pack = Pack(out)
             pack.begin(head)
@@ -148,12 +156,12 @@ def _require_place(home: Home, to: Path) -> None:
         raise Misconfigured(f"{to.parent} is no directory; make it, or choose another with --to")
 
 
-def _room(home: Home, to: Path, *, with_workspaces: bool) -> Path:
+def _room(home: Home, to: Path, scope: Scope) -> Path:
     """Where it is unpacked again. What an earlier one left is removed first. Raises NoSpace."""
     places = (home.path / SCRATCH, to.parent / f".daimon-{tag_of(home.path)}.scratch")
     for scratch in places:
         tree.remove(scratch)
-    needed = Inventory(home.path, with_workspaces, skipped=to.parent).estimate()
+    needed = Inventory(home.path, scope, skipped=to.parent).estimate()
     _require_room(to.parent, needed)
     for scratch in places:
         shared = needed if os.stat(scratch.parent).st_dev == os.stat(to.parent).st_dev else 0

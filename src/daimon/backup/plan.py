@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daimon import config
-from daimon.backup.inventory import BACKUPS
+from daimon.backup.inventory import BACKUPS, Scope
 from daimon.backup.shelf import Keep, tag_of
 from daimon.machine.home import Home
 
@@ -20,7 +20,7 @@ class Plan:
     """Of the home, in the names of what the schedule makes."""
     keep: Keep
     most_bytes: int
-    with_workspaces: bool
+    scope: Scope
 
 
 def plan_of(settings: config.Settings, home: Home) -> Plan:
@@ -28,4 +28,4 @@ def plan_of(settings: config.Settings, home: Home) -> Plan:
     every = None if asked.every == config.OFF else int(asked.every[:-1]) * UNITS[asked.every[-1]]
     to = Path(asked.to).expanduser().absolute() if asked.to else home.path / BACKUPS
     keep = Keep(asked.keep_daily, asked.keep_weekly, asked.keep_monthly)
-    return Plan(every, to, tag_of(home.path), keep, asked.most_mb << 20, asked.workspaces)
+    return Plan(every, to, tag_of(home.path), keep, asked.most_mb << 20, Scope(asked.workspaces, asked.vault_key))

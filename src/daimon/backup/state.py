@@ -9,7 +9,7 @@ import os
 
 from daimon.abi.errors import DaimonError
 from daimon.backup import copies
-from daimon.backup.inventory import MARKS, Inventory
+from daimon.backup.inventory import MARKS, Inventory, Scope
 from daimon.journal.sqlite import last_position
 from daimon.machine.home import Home
 
@@ -19,7 +19,7 @@ NOISE = ("vault.uses", "outputs", "services.json")
 
 def of(home: Home) -> str:
     running = hashlib.sha256(str(_position(home)).encode())
-    for found in Inventory(home.path, with_workspaces=False).walk():
+    for found in Inventory(home.path, Scope(workspaces=False)).walk():
         if found.kind == "file" and found.path != MARKS and found.path.split("/")[0] not in NOISE:
             running.update(f"{found.seen.st_mtime_ns} {found.seen.st_size} ".encode() + os.fsencode(found.path) + b"\0")
     return running.hexdigest()[:32]

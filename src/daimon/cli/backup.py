@@ -7,14 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rich.text import Text
 
 from daimon import boot, config
 from daimon.abi.errors import BadInput, Misconfigured, NotFound
-from daimon.backup import inventory, making, shelf, state
+from daimon.backup import making, shelf, state
 from daimon.backup import restore as restoring
+from daimon.backup.inventory import Inventory, Scope
 from daimon.backup.making import Made
 from daimon.backup.manifest import Head, Manifest
 from daimon.backup.plan import Plan, plan_of
@@ -26,13 +28,13 @@ LOW_PRIORITY = 10
 TERMINATED = 143
 
 
-def make(given: Path | None, to: Path | None, with_workspaces: bool, as_json: bool) -> None:
+def make(given: Path | None, to: Path | None, scope: Scope, as_json: bool) -> None:
     home = boot.home_at(given)
     _end_in_order()
     place = _place(home, to, shelf.name_for(boot.now()))
     is_shown = not as_json and screen.hint(f"copying {home.path}, then restoring the copy to verify it …")
     try:
-        made = boot.backup(home, place, with_workspaces=with_workspaces)
+        made = boot.backup(home, place, scope)
     finally:
         if is_shown:
             screen.take_back()
@@ -50,8 +52,8 @@ def by_schedule(given: Path | None, as_json: bool) -> None:
         _said({"unchanged": True, "path": str(newest.path)}, f"nothing happened since {newest.path}", as_json)
         return
     place = _made_directory(plan.to) / shelf.name_for(boot.now(), plan.tag)
-    fits = inventory.Inventory(home.path, skipped=plan.to).estimate() <= plan.most_bytes
-    made = boot.backup(home, place, with_workspaces=plan.with_workspaces and fits)
+    fits = Inventory(home.path, plan.scope, skipped=plan.to).estimate() <= plan.most_bytes
+    made = boot.backup(home, place, plan.scope if fits else replace(plan.scope, workspaces=False))
     shelf.prune(plan.to, plan.tag, plan.keep, plan.most_bytes)
     _tell(made, as_json)
 

@@ -206,17 +206,19 @@ def undo(
 def backup(
     to: Annotated[Path | None, typer.Option(metavar="DIR|FILE", help="Where to.", show_default="backup.to")] = None,
     without_workspaces: Annotated[bool, typer.Option("--without-workspaces", help="Leave out what agents work on.")] = False,
+    without_key: Annotated[bool, typer.Option("--without-key", help="Leave out what opens the vault.")] = False,
     by_schedule: Annotated[bool, typer.Option("--auto", help="As the schedule does it.", hidden=True)] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Copy the whole home into one file, and verify it by restoring it. Also while a gateway runs."""
+    from daimon.backup.inventory import Scope
     from daimon.cli import backup as made
 
     if by_schedule:
         made.by_schedule(home, as_json)
     else:
-        made.make(home, to, not without_workspaces, as_json)
+        made.make(home, to, Scope(not without_workspaces, not without_key), as_json)
 
 
 def backups(
