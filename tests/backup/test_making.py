@@ -15,14 +15,14 @@ from daimon import keeper
 from daimon.abi.errors import BadInput, HomeBusy, JournalDamaged, Misconfigured, NotFound
 from daimon.abi.ids import HOME_SPACE
 from daimon.backup import making, restore, shelf, state
-from daimon.backup.inventory import LOCK, SCRATCH, Inventory, Scope
+from daimon.backup.inventory import LOCK, SCRATCH, WHOLE, Inventory, Scope
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
 
 CLOCK = ManualClock()
 
 
-def backed_up(home: Home, to: Path, scope: Scope = Scope()) -> making.Made:
+def backed_up(home: Home, to: Path, scope: Scope = WHOLE) -> making.Made:
     return making.make(home, to, CLOCK, scope)
 
 
@@ -163,11 +163,11 @@ def scribble(path: Path) -> None:
 
 async def test_a_damaged_journal_is_not_backed_up_as_if_it_were_good(tmp_path: Path) -> None:
     made = await furnish(tmp_path / "home")
-    before = sorted(tmp_path.iterdir())
+    before = sorted(os.listdir(tmp_path))
     scribble(made.home.journal)
     with pytest.raises(JournalDamaged, match="damaged"):
         backed_up(made.home, tmp_path / "b.tar.gz")
-    assert sorted(tmp_path.iterdir()) == before, "a failure leaves nothing behind"
+    assert sorted(os.listdir(tmp_path)) == before, "a failure leaves nothing behind"
     assert not (made.home.path / SCRATCH).exists()
 
 

@@ -45,10 +45,10 @@ async def test_what_was_there_before_is_kept_aside(tmp_path: Path, home: Home, b
         assert (await journal.count()).events == 3
 
 
-def test_backups_that_lie_in_the_home_stay_there(home: Home, backup: Path) -> None:
+async def test_backups_that_lie_in_the_home_stay_there(home: Home, backup: Path) -> None:
     own = home.path / "backups"
-    own.mkdir()
-    backup.rename(own / backup.name)
+    os.mkdir(own)
+    os.rename(backup, own / backup.name)
     restore.restore(own / backup.name, home, CLOCK, may_replace=True)
     assert (own / backup.name).exists()
 

@@ -49,12 +49,15 @@ class Scope:
     """What opens the vault, where that is a file in the home."""
 
 
+WHOLE = Scope()
+
+
 @dataclass(slots=True)
 class Inventory:
     """One walk through a home. `left_out` fills while it lasts."""
 
     home: Path
-    scope: Scope = Scope()
+    scope: Scope = WHOLE
     layers: frozenset[tuple[str, str]] | None = None
     """Families and names of those that count. None: all."""
     skipped: Path | None = None

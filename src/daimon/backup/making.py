@@ -22,7 +22,7 @@ from daimon import __version__
 from daimon.abi.errors import BadInput, DaimonError, HomeBusy, JournalDamaged, JournalFull, Misconfigured, NoSpace, NotFound
 from daimon.abi.ports import Clock
 from daimon.backup import copies, state, tree, unpack, verify
-from daimon.backup.inventory import INDEX, LOCK, SCRATCH, Inventory, Scope
+from daimon.backup.inventory import INDEX, LOCK, SCRATCH, WHOLE, Inventory, Scope
 from daimon.backup.manifest import FORMAT, REBUILDABLE, Head, Journal, Manifest
 from daimon.backup.pack import Pack
 from daimon.backup.shelf import tag_of
@@ -46,7 +46,7 @@ class _Moved(Exception):
     """Layers went while they were packed."""
 
 
-def make(home: Home, to: Path, clock: Clock, scope: Scope = Scope()) -> Made:
+def make(home: Home, to: Path, clock: Clock, scope: Scope = WHOLE) -> Made:
     """`to`: the name that it gets, which nothing has yet. Blocks. Raises NotFound, NoSpace, HomeBusy, Misconfigured, JournalFailed."""
     _require_place(home, to)
     draft = to.with_name(f".daimon-{tag_of(home.path)}.part")
@@ -112,6 +112,7 @@ def _pack(job: _Job, draft: Path, scratch: Path) -> Manifest:
             told = pack.end(head, (*inventory.left_out, *pack.changed))
             out.flush()
             os.fsync(out.fileno())
+            os.posix_fadvise(out.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # so that it is verified as the disk has it
     for family, name in inventory.layers or ():
         if not (home.path / "workspaces" / family / name).is_dir():
             raise _Moved

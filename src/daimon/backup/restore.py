@@ -114,6 +114,7 @@ def _unpacked(file: Path, staged: Path, told: Manifest) -> None:
             if unpack.read(file, made) != told:
                 raise BadInput(f"{file} changed while it was read")
             made.finish()
+            made.force()
         finally:
             made.close()
         verify.compare(staged, told)

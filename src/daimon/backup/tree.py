@@ -68,7 +68,7 @@ class Tree:
             layer.put_whiteout(str(self._path / f"workspaces/{match[1]}/{match[2]}/tree"), above, name)
 
     def finish(self) -> None:
-        """Modes and dates of directories; then all of it is brought to the disk."""
+        """Modes and dates of directories."""
         self._leave()
         for path, info in reversed(self._directories):
             with place.directory(self._top, path) as found:
@@ -78,6 +78,9 @@ class Tree:
             finally:
                 os.close(readable)
         os.fchmod(self._top, 0o700)
+
+    def force(self) -> None:
+        """All of it to the disk, for good."""
         place.sync_all(self._top)
 
     def _dress(self, descriptor: int, info: tarfile.TarInfo) -> None:

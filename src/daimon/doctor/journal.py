@@ -93,7 +93,7 @@ def _structure(db: apsw.Connection, *, everything: bool) -> Iterator[Finding]:
     check = "integrity_check" if everything else "quick_check"
     faults = [str(fault) for (fault,) in db.execute(f"PRAGMA {check}(10)")]
     if faults != ["ok"]:
-        yield Finding("error", AREA, f"the file is damaged: {'; '.join(faults)[:500]}", RESTORE)
+        yield Finding("error", AREA, f"the file is damaged: {' '.join(' '.join(faults).split())[:200]}", RESTORE)
     else:
         yield Finding("ok", AREA, "the file is whole" + (", every page and index of it" if everything else ""))
 
