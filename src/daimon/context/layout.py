@@ -30,6 +30,8 @@ FOR_NOTICES = 200
 """Tokens kept free for what must be known now."""
 AFTER_NOTHING = "-"
 MOST_INTERNED = 10_000
+SMALL_WORDS = frozenset({"about", "all", "and", "are", "for", "from", "not", "our", "that", "the", "this", "with", "your"})
+"""They say nothing of what somebody is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ def _line(entries: Sequence[Entry], at: int) -> Line:
     while task > 0 and entries[task - 1].turn == entries[at - 1].turn:
         task -= 1
     focus = next((entry.subject for entry in reversed(entries[:at]) if entry.subject.startswith("focus_on ")), "")
-    return Line(entries, task, tuple(word for word in focus.lower().split()[1:] if len(word) > 2))
+    return Line(entries, task, tuple(word for word in focus.lower().split()[1:] if len(word) > 2 and word not in SMALL_WORDS))
 
 
 def _written(entries: Sequence[Entry], cut: Cut) -> str:

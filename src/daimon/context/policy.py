@@ -10,8 +10,9 @@ is cut once, to half of the room, and grows again. A cut is four places in the l
 
 The order of giving up: first long old results become brief, then bare, then whole old turns go, then old rounds of this turn. What is
 pinned stays whole as long as anything else can give way: the task, errors that nothing has resolved, what the agent said it is about
-(`focus_on`), and the last results (L1). An entry that a later one has made worthless (the same file read again, the same command run again)
-is bare where others are brief: duplicates are fused. Only when all that is not enough, every entry is clipped to an equal share.
+(`focus_on`), and the last results (L1). What is in focus also stays when its round goes, with the call that asked for it. An entry that a
+later one has made worthless (the same file read again, the same command run again) is bare where others are brief: duplicates are fused.
+Only when all that is not enough, every entry is clipped to an equal share.
 """
 
 from bisect import bisect_left
@@ -26,6 +27,7 @@ NEWEST = (8, 3, 1, 0)
 MOST_ERRORS = 5
 FOCUS_SHARE = 4
 """One part in so many of the room is for what the agent is about."""
+FOCUS = "focus"
 LEAST_CLIP = 24
 
 
@@ -75,6 +77,9 @@ def placed(entries: Sequence[Entry], cut: Cut, pins: dict[int, str]) -> list[For
     for n in pins:
         if n < len(forms) and forms[n] is None and pins[n] == "task":
             forms[n] = "clipped" if cut.clip else "whole"
+    for n in () if cut.clip else _in_focus(entries, pins):
+        if n < len(forms) and forms[n] is None:
+            forms[n] = "whole" if n in pins else "bare"
     return forms
 
 
@@ -86,7 +91,8 @@ def pinned(line: Line, at: int, room: int) -> dict[int, str]:
     left = room // FOCUS_SHARE
     for n in range(len(entries) - 1, -1, -1) if line.focus else ():
         if entries[n].tokens[0] <= left and _is_about(entries[n], line.focus):
-            found.setdefault(n, "focus")
+            # Of earlier turns none stays alone: what is left of a window is named by its turns.
+            found.setdefault(n, FOCUS if n >= line.task else "focus, of an earlier turn")
             left -= entries[n].tokens[0]
     return found
 
@@ -153,6 +159,16 @@ def _task(line: Line) -> list[int]:
     return [] if asked is None else [asked]
 
 
+def _in_focus(entries: Sequence[Entry], pins: dict[int, str]) -> set[int]:
+    """What is in focus, with the reply that asked for it and all other results of that: providers refuse one without the other."""
+    found: set[int] = set()
+    for n in (n for n, why in pins.items() if why == FOCUS):
+        first = next((m for m in range(n, -1, -1) if entries[m].starts), n)
+        last = next((m for m in range(n + 1, len(entries)) if entries[m].starts), len(entries))
+        found.update(range(first, last))
+    return found
+
+
 def _guard(line: Line, newest: int) -> int:
     """Where the last so many results begin, with the reply that asked for them."""
     left = newest
@@ -182,9 +198,11 @@ def _cut(line: Line, room: int, before: Cut, newest: int) -> Cut:
     pins, worthless = pinned(line, end, room), superseded(entries)
     whole, brief, bare = _sums(entries, pins, worthless)
     task = sum(entries[n].tokens[0] for n in _task(line))
+    focus = _in_focus(entries, pins)
+    stays = list(accumulate((entries[n].tokens[0 if n in pins else 2] if n in focus else 0 for n in range(end)), initial=0))
 
     def total(begin: int, b: int, c: int) -> int:
-        out = task if begin > line.task else 0
+        out = stays[begin] + (task if begin > line.task else 0)
         return out + bare[b] - bare[begin] + brief[c] - brief[b] + whole[end] - whole[c]
 
     begin = min(before.begin, end)
