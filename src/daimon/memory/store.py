@@ -24,12 +24,14 @@ from daimon.abi.ids import PrincipalId, SpaceId, TurnId
 from daimon.abi.memory import Answered, Item, Kind, Page, Query, Recalled
 from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
-from daimon.memory import file, page, reading, search
+from daimon.memory import file, page, reading
 from daimon.memory.aside import DAMAGE, make_way, set_aside
+from daimon.memory.recall import recall
 
 T = TypeVar("T")
 _BATCH = 500
 _TURNS = 1_024
+HOW = "words only: no embeddings are set up"
 
 
 class Changes(Protocol):
@@ -72,7 +74,7 @@ class MemoryStore:
         return store, store.warnings
 
     async def recall(self, query: Query) -> Recalled:
-        return await self.run(lambda connection: search.search(connection, search.without_turn(connection, query)))
+        return Recalled(await self.run(lambda connection: recall(connection, query, None)), HOW)
 
     async def page(self, space: SpaceId, principal: PrincipalId) -> Page:
         return await self.run(lambda connection: page.page(connection, space, principal))
