@@ -24,7 +24,8 @@ from daimon.abi.secret import Redactor
 from daimon.abi.step import Step
 from daimon.abi.tool import Capability, Manifest, Tool
 from daimon.abi.turn import Pins, State, Turn
-from daimon.context.assemble import Pager
+from daimon.context.assemble import Pager, Paging, Sources
+from daimon.context.budget import TokenBudget
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.journal.sqlite import SqliteJournal
@@ -147,7 +148,15 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, i
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, Holding(journal), redactor)
     router = ListRouter({model.name: model}, (Rule((model.name,)),), {}, clock, SystemRandom())
     brain = Brain(router, Budget({}, UTC), Patience(PATIENCE_S, PATIENCE_S))
-    thinking = Thinking(brain, Pager(journal, "You are a test.", 32_000, redactor), dispatch, feed, clock, Estimator(), redactor)
+    thinking = Thinking(
+        brain,
+        Pager(Sources(journal, journal), "You are a test.", Paging(TokenBudget(32_000)), redactor),
+        dispatch,
+        feed,
+        clock,
+        Estimator(),
+        redactor,
+    )
     turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait", Desk(Standing(journal, HOME_SPACE), Manner()))
     scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
     inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)

@@ -19,7 +19,7 @@ from daimon.abi.codec import fingerprint
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
-from daimon.abi.ids import HOME_SPACE, READER
+from daimon.abi.ids import HOME_SPACE, READER, AgentId
 from daimon.abi.memory import Memory
 from daimon.abi.money import Account
 from daimon.abi.ports import Clock, Store, Timers
@@ -29,7 +29,7 @@ from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
 from daimon.abi.workspace import Trials, Workspaces
-from daimon.context.assemble import Pager
+from daimon.context.assemble import Pager, Sources
 from daimon.context.held import EXPLAINED
 from daimon.filing import Filing
 from daimon.gateway import unix
@@ -74,6 +74,8 @@ from daimon.sandbox.services import KeptServices
 from daimon.sites import Sites
 from daimon.tools.clock import clock_tools
 from daimon.tools.files import file_tools
+from daimon.tools.finding import finding_tools
+from daimon.tools.focus import focus_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.planning import planning_tools
@@ -158,14 +160,19 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         sites.moved = services.begin_anew
         feed = Feed()
         can_read = lambda: bool(mind.used - {REFLEX})  # noqa: E731
-        served = Served(memory, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal)
+
+        def offered(agent: AgentId) -> tuple[Manifest, ...]:
+            return dispatch.offered(agent)  # the gate, which is made of the tools, knows who holds which
+
+        served = Served(memory, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal, offered)
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
         floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, sites)
-        pager = Pager(journal, system := _system(settings), settings.context.budget_tokens, redactor, {READER: READERS_SYSTEM})
+        system = _system(settings)
+        pager = Pager(Sources(journal, journal, memory, filing), system, config.paging(settings), redactor, {READER: READERS_SYSTEM})
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
@@ -245,17 +252,19 @@ class Served:
     progress: Progress
     files: FilesOf
     blobs: Store
+    offered: Callable[[AgentId], tuple[Manifest, ...]]
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
     kept = (*notes_tools(served.memory), *reminder_tools(served.stored), *status_tools(served.stored))
-    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *kept)
+    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
     known: set[str] = set()
     planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in (*running, *kit.tools)) else ()
-    registry = Registry((*own, *examining, *planning, *running, *kit.tools))
+    finding = finding_tools(served.offered, lambda name: registry.is_own(name))
+    registry = Registry((*own, *examining, *finding, *planning, *running), kit.tools)
     known.update(manifest.name for manifest in registry.manifests())
     return registry
 
@@ -269,7 +278,7 @@ def _running(sandboxes: workshop.Sandboxes, served: Served) -> tuple[Tool, ...]:
 def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody)
+    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody, nobody)
     return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 

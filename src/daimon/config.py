@@ -19,6 +19,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 
 from daimon.abi.errors import Misconfigured
 from daimon.abi.step import Hold
+from daimon.context.assemble import Paging
+from daimon.context.budget import TokenBudget
 from daimon.kernel.manner import Manner, quiet_hours
 from daimon.kernel.outflow import Outflow
 from daimon.machine.home import Home as Home
@@ -233,13 +235,27 @@ class Budget(_Branch):
 
 
 class Context(_Branch):
-    budget_tokens: Annotated[int, Field(ge=1_000)] = 32_000
+    budget_tokens: Annotated[int, Field(ge=1_000)] = 64_000
+    """The most that a request may have, however much its model reads."""
+    system_tokens: Annotated[int, Field(ge=0)] = 2_000
+    """Kept free for the system text and the page."""
+    tools_tokens: Annotated[int, Field(ge=0)] = 8_000
+    """Kept free for tools; those that do not fit are found by search."""
+    output_tokens: Annotated[int, Field(ge=0)] = 4_000
+    """Kept free for the reply."""
+    recall_tokens: Annotated[int, Field(ge=0)] = 2_000
+    """The most that memory may take by itself; 0: nothing is recalled before the model is asked."""
     system: str = ""
     """Words of the owner's own for every prompt."""
     hold: Hold = "never"
     """Which words of strangers the model does not see: none, long texts, all."""
     closed_answers: Annotated[int, Field(ge=0, le=1_000)] = 20
     """How many closed answers about held words one turn may have."""
+
+
+class Memory(_Branch):
+    embeddings: Annotated[str, Field(min_length=1)] = "local"
+    """Who makes the vectors that things are found by their meaning with: `local`, `off`, or a name of `[models]`."""
 
 
 class Agent(_Branch):
@@ -316,6 +332,7 @@ class Settings(_Branch):
     asking: Asking = Asking()
     floor: Floor = Floor()
     context: Context = Context()
+    memory: Memory = Memory()
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     extensions: tuple[str, ...] = ()
@@ -351,6 +368,12 @@ def zone(settings: Settings) -> ZoneInfo:
 def manner(settings: Settings) -> Manner:
     asked = settings.asking
     return Manner(zone(settings), timedelta(hours=asked.timeout_h), quiet_hours(asked.quiet), timedelta(seconds=asked.undo_s))
+
+
+def paging(settings: Settings) -> Paging:
+    asked = settings.context
+    budget = TokenBudget(asked.budget_tokens, asked.system_tokens, asked.tools_tokens, asked.output_tokens)
+    return Paging(budget, asked.recall_tokens)
 
 
 def outflow(settings: Settings) -> Outflow:

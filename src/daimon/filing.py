@@ -4,8 +4,9 @@ What a session has read stays known while its ground comes and goes. Whatever a 
 the call was decided under: a command that goes online later may carry it out.
 """
 
+import posixpath
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from daimon.abi.box import Role
 from daimon.abi.files import Files
 from daimon.abi.ids import AgentId
 from daimon.abi.tool import Call
+from daimon.abi.turn import Turn
 from daimon.abi.workspace import WorkspaceId
 from daimon.sandbox.files.driver import Driver
 from daimon.sandbox.ground import Stack
@@ -51,7 +53,7 @@ class Footing:
 
 
 class Filing:
-    """Implements `FilesOf`."""
+    """Implements `FilesOf` and `Freshness`."""
 
     def __init__(self, sites: Sites, role_of: Callable[[AgentId], Role]) -> None:
         self._sites, self._role_of = sites, role_of
@@ -63,6 +65,16 @@ class Filing:
         async with self._sites.on(workspace) as site:
             self._sites.put_in(str(site.base), call.label)
             yield self._driver(workspace, call, str(site.base))
+
+    async def changed(self, turn: Turn, agent: AgentId, versions: Mapping[str, str]) -> tuple[str, ...]:
+        """Implements `Freshness`, for what a session of this process has read."""
+        workspace = await self._sites.own()
+        driver = self._drivers.get((workspace, f"{agent}:{turn.where}"))
+        if driver is None:
+            return ()
+        known = {posixpath.normpath(path).lstrip("/") for path in versions}
+        async with self._sites.on(workspace):
+            return tuple(path for path in driver.stale() if any(each == path or each.endswith(f"/{path}") for each in known))
 
     def close(self) -> None:
         for driver in self._drivers.values():

@@ -104,6 +104,6 @@ def _restless(assemble: Any) -> Any:
         prompt: Prompt = assemble(*given)
         system, *others = prompt.request.messages
         told = replace(system, parts=(Text(f"It is {datetime.now(UTC)}."), *system.parts))
-        return Prompt(replace(prompt.request, messages=(told, *others)), prompt.chunks)
+        return replace(prompt, request=replace(prompt.request, messages=(told, *others)))
 
     return dated

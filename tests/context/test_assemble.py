@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.journal.world import MAIN, PINS, TTL_S, claimed, event, intent, outcome, step
 
 from daimon.abi.codec import decode
-from daimon.abi.context import Background, Prompt, Scene
+from daimon.abi.context import Background, Prompt, Scene, Stretch
 from daimon.abi.event import Said
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, TurnId
 from daimon.abi.label import Author, Label, Origin, join, owned
@@ -19,8 +19,10 @@ from daimon.abi.ports import Claim, Ended, Parked
 from daimon.abi.step import ContextRef, Received, Replied, Step, StepBody, Wait
 from daimon.abi.tool import Effect, Manifest
 from daimon.abi.turn import Ending, State, Turn
-from daimon.context.assemble import MOST_EARLIER, Pager
-from daimon.context.tokens import estimate, of_tool
+from daimon.context.assemble import MOST_EARLIER, Pager, Paging, Sources
+from daimon.context.budget import TokenBudget
+from daimon.context.entries import entry
+from daimon.context.tokens import estimate
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
@@ -37,11 +39,11 @@ def journal() -> MemoryJournal:
 
 
 def pager(journal: MemoryJournal, budget_tokens: int = PLENTY) -> Pager:
-    return Pager(journal, SYSTEM, budget_tokens, PlainRedactor())
+    return Pager(Sources(journal, journal), SYSTEM, Paging(TokenBudget(budget_tokens, 0, 0, 0)), PlainRedactor())
 
 
 async def begin(journal: MemoryJournal, text: str, conversation: str = "main") -> Claim:
-    key = f"{conversation}-{text}-{(await journal.count()).events}"
+    key = f"{conversation}-{(await journal.count()).events}"
     await journal.accept(event(key, Said((Text(text),)), conversation))
     return claimed(await journal.claim(replace(MAIN, name=conversation), "w1", TTL_S, PINS))
 
@@ -219,16 +221,17 @@ async def test_a_strangers_words_of_an_earlier_turn_are_still_a_strangers(journa
 # -- the budget
 
 
-async def test_when_the_budget_is_short_the_oldest_turns_go_and_half_the_room_stays_free(journal: MemoryJournal) -> None:
+async def test_when_the_budget_is_short_the_oldest_turns_go_and_a_summary_says_so(journal: MemoryJournal) -> None:
     for n in range(5):
-        await exchange(journal, f"question {n}", "word " * 100)
+        await exchange(journal, f"question {n}", "word " * 200)
     now = await begin(journal, "now")
-    one = estimate(said(Role.USER, "question 0", owned("x"))) + estimate(said(Role.ASSISTANT, "word " * 100, owned("x")))
-    base = estimate(said(Role.SYSTEM, SYSTEM, owned("x"))) + estimate(said(Role.USER, "now", owned("x"))) + sum(map(of_tool, TOOLS))
-    for room, kept in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 5), (6, 5)]:
-        made = await prompt(pager(journal, base + room * one), scene(now))
-        assert [text for text in words(made) if text.startswith("question")] == [f"question {n}" for n in range(5 - kept, 5)]
-        assert len(made.request.context) == kept
+    made = await prompt(pager(journal, 1_900), scene(now))
+    asked = [text for text in words(made) if text.startswith("question")]
+    assert asked == [f"question {n}" for n in range(5 - len(asked), 5)]
+    assert 0 < len(asked) < 5
+    assert words(made)[1].startswith("[earlier]")
+    assert "question 0" in words(made)[1]
+    assert [ref.what for ref in made.request.context].count("turn") == len(asked)
 
 
 async def test_from_turn_to_turn_the_bytes_stay_and_only_a_rare_cut_changes_them(journal: MemoryJournal) -> None:
@@ -261,40 +264,45 @@ async def test_a_turn_that_outgrows_the_room_is_cut_once_and_then_keeps_its_byte
     assert cuts <= 2
 
 
-async def test_this_turn_is_never_cut_however_short_the_budget(journal: MemoryJournal) -> None:
+async def test_a_turn_that_is_too_long_by_itself_is_clipped_and_says_where_the_rest_is(journal: MemoryJournal) -> None:
     await exchange(journal, "earlier", "words")
     claim = await begin(journal, "long " * 10_000)
     done = steps(claim, Replied("m", (Text("as long " * 10_000),), "stop"))
-    made = await prompt(pager(journal, 1), scene(claim, done))
-    assert words(made) == [SYSTEM, "long " * 10_000, "as long " * 10_000]
+    made = await prompt(pager(journal, 2_000), scene(claim, done))
+    assert sum(map(estimate, made.request.messages)) <= 2_000
+    shown = [text for text in words(made) if text.startswith(("long ", "as long "))]
+    assert len(shown) == 2
+    assert all("characters left out; recall ref=" in text for text in shown)
 
 
-async def test_what_was_left_out_leaves_no_gap(journal: MemoryJournal) -> None:
+async def test_a_huge_old_answer_is_shortened_and_its_neighbours_stay(journal: MemoryJournal) -> None:
     await exchange(journal, "small", "old")
     await exchange(journal, "huge", "word " * 10_000)
     await exchange(journal, "small", "new")
-    made = await prompt(pager(journal, 1_000), scene(await begin(journal, "now")))
-    assert words(made) == [SYSTEM, "small", "new", "now"]
+    made = await prompt(pager(journal, 3_000), scene(await begin(journal, "now")))
+    assert sum(map(estimate, made.request.messages)) <= 3_000
+    assert words(made)[-3:] == ["small", "new", "now"]
+    assert "word " * 10_000 not in words(made)
 
 
-sizes = st.lists(st.integers(min_value=0, max_value=400), max_size=8)
+sizes = st.lists(st.integers(min_value=0, max_value=4_000), max_size=12)
 
 
 @settings(max_examples=50, deadline=None)
-@given(sizes, st.integers(min_value=0, max_value=600))
-def test_the_newest_turns_are_kept_whole_and_within_the_budget(lengths: list[int], budget: int) -> None:
+@given(sizes, st.integers(min_value=1_000, max_value=20_000))
+def test_a_request_is_never_over_budget_and_the_question_is_always_in_it(lengths: list[int], budget: int) -> None:
     journal = MemoryJournal(ManualClock(), CountingIds())
     earlier = tuple(
-        (ContextRef("turn", f"t{n}"), (said(Role.USER, f"{n}", owned("x")), said(Role.ASSISTANT, "x" * length, owned("x"))))
+        Stretch(TurnId(f"t{n}"), tuple(entry(f"t{n}:{i}", sort, TurnId(f"t{n}"), START, message, starts=True) for i, sort, message in told))
         for n, length in enumerate(lengths)
+        for told in [((0, "said", said(Role.USER, f"{n}", owned("x"))), (1, "reply", said(Role.ASSISTANT, "x" * length, owned("x"))))]
     )
     claim = _claim()
     made = pager(journal, budget).assemble(scene(claim), Background(earlier, {}), ())
-    kept = len(made.request.context)
-    assert made.request.context == tuple(ref for ref, _ in earlier[len(earlier) - kept :])
-    assert len(made.request.messages) == 2 + 2 * kept
-    if kept:
-        assert sum(map(estimate, made.request.messages)) <= budget
+    assert sum(map(estimate, made.request.messages)) <= budget
+    assert made.request.messages[-1].text == claim.event.body.parts[0].text  # type: ignore[union-attr]
+    assert made.account.used <= budget
+    assert len(made.explain()) == len(made.request.messages)
 
 
 # -- the bytes

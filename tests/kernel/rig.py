@@ -18,7 +18,8 @@ from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Policy
 from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
-from daimon.context.assemble import Pager
+from daimon.context.assemble import Pager, Paging, Sources
+from daimon.context.budget import TokenBudget
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
@@ -202,7 +203,7 @@ async def kernel(
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
     floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
-    pager = Pager(journal, "You are a test.", 32_000, redactor, {READER: READERS_SYSTEM})
+    pager = Pager(Sources(journal, journal), "You are a test.", Paging(TokenBudget(32_000)), redactor, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))

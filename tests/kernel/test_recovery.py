@@ -21,7 +21,8 @@ from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, replies, result_
 from daimon.abi.errors import BadInput, Erased, ToolFailed
 from daimon.abi.event import Address, Answer, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
-from daimon.abi.label import owned
+from daimon.abi.label import Author, Label, Origin, owned
+from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Role, Text
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.ports import Claim
@@ -613,3 +614,28 @@ async def test_an_erased_turns_results_and_calls_are_in_no_later_prompt_either(f
         assert later.ending is Ending.ANSWERED
     for kept in file.parent.iterdir():
         assert secret.encode() not in kept.read_bytes()
+
+
+async def test_a_conversation_goes_on_without_the_words_of_a_source_that_was_forgotten(file: Path) -> None:
+    secret, page = "the locker code is 4711", Label.of(Origin(Author.STRANGER, "web:x.org"))
+    script = [calls(("read", {"text": "the page"})), says(f"it says: {secret}"), says(f"as I said, {secret}"), says("all is well")]
+
+    async def read(arguments: dict[str, JsonValue], call: Call) -> Result:
+        return Result({"found": secret}, labels={"": page})
+
+    async with journal_at(file) as journal, kernel(script=script, tools=[Tool("read", behaviour=read)], journal=journal) as rig:
+        turn, _ = await rig.ask("read that page")
+        later, _ = await rig.ask("what was it?")
+        await rig.until(lambda: _is_delivered(journal))
+        forget = Amendment(id="am-1", space=HOME_SPACE, principal=OWNER, at=rig.clock.now(), operations=(ForgetSource("web:x.org"),))
+        assert await journal.forget_source(forget) > 0
+        assert _files_with(file.parent, secret.encode()) == []
+        last, _ = await rig.ask("and now?")
+        assert last.ending is Ending.ANSWERED
+        seen = rig.model.requests[-1].messages
+        assert secret not in str(seen)
+        assert [message.text for message in seen if message.role is Role.USER] == ["read that page", "what was it?", "and now?"]
+        assert seen[-1].label.is_trusted
+        assert (await journal.turn(later.id)).ending is Ending.ANSWERED
+        kinds = [step.body.kind for step in await journal.steps(turn.id)]
+        assert kinds.index("intent") < kinds.index("erased")

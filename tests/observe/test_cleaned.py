@@ -1,9 +1,16 @@
 """A journal that is looked at shows no known secret, and everything else as it is."""
 
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+
 from tests.kernel.rig import kernel
 from tests.kernel.test_secrets import CANARY, KNOWN, MARK, ORDINARY
 
-from daimon.abi.ids import HOME_SPACE
+from daimon.abi.ids import HOME_SPACE, OWNER
+from daimon.abi.label import owned
+from daimon.abi.memory import Amendment, Put, Remember
+from daimon.abi.ports import START
 from daimon.observe.cleaned import CleanedJournal
 from daimon.observe.decisions import decisions
 from daimon.observe.trace import report
@@ -31,3 +38,13 @@ async def test_without_secrets_everything_is_as_in_the_journal() -> None:
         assert await seen.count() == await rig.journal.count()
         asked = next(step.body.request for step in steps if step.body.kind == "reply")
         assert await seen.get(asked) == await rig.journal.get(asked)
+
+
+async def test_what_the_owner_changed_by_hand_is_cleaned_as_well() -> None:
+    async with kernel(script=[]) as rig:
+        kept = (Remember(f"it is {CANARY}", "n-1"), Put("note", {"of": [ORDINARY]}))
+        amendment = Amendment(id="am-1", space=HOME_SPACE, principal=OWNER, at=rig.clock.now(), operations=kept, label=owned("terminal"))
+        await rig.journal.amend(amendment)
+        async with aclosing(CleanedJournal(rig.journal, SecretRedactor(lambda: KNOWN)).watch(START)) as changes:
+            seen = (await asyncio.wait_for(anext(changes), 5)).item
+        assert seen == replace(amendment, operations=(Remember(f"it is {MARK}", "n-1"), kept[1]))

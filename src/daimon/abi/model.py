@@ -147,6 +147,10 @@ class Router(Protocol):
         """Which model answers this, and why. Raises ProviderFailed if none can."""
         ...
 
+    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "") -> tuple[str, int] | None:
+        """The model that is asked first if nothing stands against it, and how many tokens a request to it may have. None: who knows."""
+        ...
+
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
         """How the call went, so that the next route knows."""
         ...

@@ -240,7 +240,7 @@ class Erasure:
     at: datetime
     reason: str
     only: tuple[str, ...] = ()
-    """Of these events and steps; empty: of the whole turn."""
+    """Of these events, steps and amendments; empty: of the whole turn. What no turn had taken in yet is of the turn ''."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ class Secrets(Protocol):
 
 
 class Redactor(Protocol):
+    @property
+    def version(self) -> int:
+        """Another one when other values are known: what was cleaned before must be cleaned again."""
+        ...
+
     def clean(self, text: str) -> str:
         """Without secrets: neither known values, in whatever usual coding, nor what is shaped like one."""
         ...

@@ -101,7 +101,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class ContextRef:
-    """A small reference to changing state that went into a prompt, so that a replay reads the same bytes."""
+    """A small reference to changing state that went into a prompt, so that a replay reads the same bytes.
+
+    `recall` names the chunk of the request (its hash) that holds words from elsewhere. Each `quote` behind it names an event, step or
+    amendment whose words stand in there: when that is erased, the chunk is emptied with it.
+    """
 
     what: str
     ref: str
@@ -229,6 +233,7 @@ class ModelFailed:
     """No model can be asked before this moment."""
     partial: str = ""
     """What had come of the reply before it broke off."""
+    context: tuple[ContextRef, ...] = ()
     kind: Literal["model_failed"] = "model_failed"
 
 

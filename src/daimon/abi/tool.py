@@ -101,6 +101,8 @@ class Manifest:
     result: ResultLabel = ResultLabel()
     changes_files: bool = False
     """Of the workspace: a checkpoint is made before it runs, and what it changed is recorded with its outcome."""
+    is_rare: bool = False
+    """The model is shown it only when it looked for it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "capabilities", tuple(sorted(set(self.capabilities))))

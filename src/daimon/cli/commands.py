@@ -86,6 +86,19 @@ def trace(
         look.prompt(home, turn, prompt)
 
 
+def context(
+    turn: Turn,
+    step: Annotated[int | None, typer.Argument(metavar="[STEP]", help="Which model call; else the last.", show_default=False)] = None,
+    home: Home = None,
+    why: Annotated[str, typer.Option("--why", metavar="WORDS", help="Only what holds these words, with where it comes from.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Show what the model saw at a step, and why each line was there."""
+    from daimon.cli import context as shown
+
+    shown.context(home, turn, step, why, as_json)
+
+
 def stop(turn: Turn, home: Home = None, as_json: Json = False) -> None:
     """End a turn, and all that it started."""
     from daimon.cli import act
@@ -202,6 +215,6 @@ def undo(
     layered.undo(home, which, as_json)
 
 
-ALL = (up, chat, inject, status, turns, trace, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo)
+ALL = (up, chat, inject, status, turns, trace, context, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

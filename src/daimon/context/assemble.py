@@ -1,87 +1,202 @@
-"""From a turn to a request: system text, earlier turns, this turn, within the budget.
+"""From a turn to a request, within the budget: system text, page, summary, earlier turns, this turn, what must be known now.
 
 The bytes of a request are laid out so that what comes before the newest message stays the same, from step to step and from turn to turn:
-providers charge little for a beginning that they have seen before. So earlier turns stand in it just as they were sent, and the window
-on them begins where it began last time. When the budget is short it is cut once, to half of what there is room for, and then grows again;
-never this turn's own messages. `prepare` reads earlier turns; the reply records which, as references, so that a resumed or replayed turn
-reads the same ones. `assemble` is pure but for one thing: what it shows is cleaned of secrets, known and shaped, by what is known today.
+providers charge little for a beginning that they have seen before. Earlier turns stand in it just as they were sent, and the window on them
+is cut where it was cut last time, until it does not fit (`policy.py`).
+
+Two stages. `prepare` reads: earlier turns, the page, what memory has on the question, which files have changed. It has a deadline; what is
+late is left out, and the prompt says so. `assemble` computes: it touches nothing but what is in memory. The reply records as references
+which turns, blocks and cut it had before it, so that a resumed or replayed turn has the same. `assemble` is pure but for one thing: what it
+shows is cleaned of secrets, known and shaped, by what is known today.
 """
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from typing import TypeVar
 
 from daimon.abi.cleaning import cleaned
-from daimon.abi.codec import blob_hash, encode
-from daimon.abi.context import Background, Prompt, Scene
-from daimon.abi.errors import JournalDamaged, NotFound
+from daimon.abi.codec import decode
+from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scene, Stretch
+from daimon.abi.errors import DaimonError, Erased, JournalDamaged, NotFound
 from daimon.abi.event import Event
-from daimon.abi.ids import AgentId, EventId, Key, TurnId
-from daimon.abi.label import Author, Label, Origin, join
+from daimon.abi.ids import READER, AgentId, BlobHash, EventId, TurnId
+from daimon.abi.memory import Kind, Memory, Query
 from daimon.abi.message import Message, Role, said
-from daimon.abi.model import Request
-from daimon.abi.ports import Past
+from daimon.abi.ports import Past, Store
 from daimon.abi.secret import Redactor
-from daimon.abi.step import ContextRef, Happened, Intended, Received, Replied, Step
+from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
-from daimon.context import held
+from daimon.context import blocks
+from daimon.context.budget import TokenBudget
+from daimon.context.entries import Entries, of_block
+from daimon.context.layout import OURS, Fixed, Layouts
+from daimon.context.offers import Offers
 from daimon.context.render import from_event
-from daimon.context.tokens import estimate, of_tool
 
-SYSTEM_LABEL = Label.of(Origin(Author.SERVICE, "daimon"))
-MOST_EARLIER = 64
+T = TypeVar("T")
+MOST_EARLIER = 128
 """So many earlier turns are looked at; a window that would hold more is cut to half of them."""
 MOST_KEPT = 512
 """So many turns are kept in memory, over all conversations."""
+MOST_BLOCKS = 512
+DEADLINE_S = 2.0
+"""So long what is read from memory may take, and no longer."""
+MOST_QUESTION = 2_000
+"""Characters of what was said that memory is asked about."""
+RECALLED = 200
+"""Hits to choose from; the room decides."""
+KINDS: tuple[Kind, ...] = ("message", "note", "fact")
+"""What is recalled by itself. An episode says again what its messages say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """What the owner set."""
+
+    budget: TokenBudget
+    recall_tokens: int = 2_000
+    """The most that recalled memory may take of a prompt; 0: nothing is recalled by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Whom the context asks. Without memory nothing is recalled and there is no page."""
+
+    archive: Past
+    store: Store | None = None
+    memory: Memory | None = None
+    files: Freshness | None = None
 
 
 class Pager:
     def __init__(
-        self, archive: Past, system: str, budget_tokens: int, redactor: Redactor, systems: Mapping[AgentId, str] | None = None
+        self, sources: Sources, system: str, paging: Paging, redactor: Redactor, systems: Mapping[AgentId, str] | None = None
     ) -> None:
         """`systems` are the texts of agents that have one of their own."""
-        self._archive = archive
+        self._sources = sources
+        self._archive = sources.archive
+        self._paging = paging
         self._redactor = redactor
         self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
+        self._blocks: OrderedDict[BlobHash, Block] = OrderedDict()
+        self._turns: OrderedDict[TurnId, tuple[Stretch, ...]] = OrderedDict()
         self._erasures = 0
-        self._system = said(Role.SYSTEM, system, SYSTEM_LABEL)
-        self._systems = {agent: said(Role.SYSTEM, text, SYSTEM_LABEL) for agent, text in (systems or {}).items()}
-        self._budget_tokens = budget_tokens
+        self._entries = Entries()
+        self._layouts = Layouts(redactor)
+        self._offers = Offers()
+        self._system = said(Role.SYSTEM, system, OURS)
+        self._systems = {agent: said(Role.SYSTEM, text, OURS) for agent, text in (systems or {}).items()}
+
+    # -- reading ahead
 
     async def prepare(self, scene: Scene) -> Background:
-        refs = _recorded_refs(scene.steps)
         await self._forget_erased()
-        turns = await self._earlier(scene.turn) if refs is None else [TurnId(ref.ref) for ref in refs]
-        earlier = [(ContextRef("turn", turn), (await self._past(turn)).messages) for turn in turns]
-        return Background(tuple(earlier), await self._events(scene.steps))
+        refs = _recorded_refs(scene.steps)
+        events = await self._events(scene.steps)
+        if refs is not None:
+            return await self._recorded(scene, refs, events)
+        turns, inherited = await self._earlier(scene.turn)
+        earlier = await self._stretches(scene.turn.id, turns)
+        page, late_page = await self._in_time("the page", self._page(scene))
+        memory, late_memory = await self._in_time("what memory has on this", self._recall(scene, earlier))
+        stale, late_files = await self._in_time("which files have changed", self._stale(scene, earlier))
+        late = tuple(word for word in (late_page, late_memory, late_files) if word)
+        summary = await self._block(_ref(inherited, "summary"))
+        return Background(earlier, events, page, summary, memory, _ref(inherited, "cut"), stale or (), late)
 
-    def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
-        current = self._clean((from_event(scene.event), *_messages(scene.steps, background.events)))
-        (system,) = self._clean((self._systems.get(scene.agent, self._system),))
-        left = self._budget_tokens - estimate(system) - sum(map(of_tool, tools)) - sum(map(estimate, current))
-        refs, earlier = _fit(background, left)
-        messages = (system, *self._clean(earlier), *current)
-        request = Request(messages, tools, label=join(m.label for m in messages), context=refs, thread=_thread(scene.turn))
-        chunks = (encode(Message, system), encode(tuple[Manifest, ...], tools), *(encode(Message, m) for m in messages[1:]))
-        return Prompt(request, chunks)
+    async def _recorded(self, scene: Scene, refs: tuple[ContextRef, ...], events: Mapping[EventId, Event]) -> Background:
+        """What the last reply of this turn had before it."""
+        earlier = await self._stretches(scene.turn.id, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
+        page, summary, memory = [await self._block(_ref(refs, what)) for what in ("page", "summary", "recall")]
+        stale, _ = await self._in_time("which files have changed", self._stale(scene, earlier))
+        return Background(earlier, events, page, summary, memory, _ref(refs, "cut"), stale or ())
 
-    def _clean(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        clean = self._redactor.clean
-        return tuple(m if (parts := cleaned(m.parts, clean)) is m.parts else replace(m, parts=parts) for m in messages)
+    async def _in_time(self, what: str, work: Awaitable[T]) -> tuple[T | None, str]:
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                return await work, ""
+        except (TimeoutError, DaimonError):
+            return None, what
 
-    async def _earlier(self, turn: Turn) -> list[TurnId]:
-        """The turns of the window, the oldest first: from where it began for the last turn that asked a model."""
+    async def _page(self, scene: Scene) -> Block | None:
+        memory = self._sources.memory
+        if memory is None or scene.agent == READER:
+            return None
+        return self._made(blocks.page(await memory.page(scene.turn.space, scene.turn.principal)))
+
+    async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...]) -> Block | None:
+        memory, question = self._sources.memory, question_of(scene)
+        if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
+            return None
+        shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
+        asked = Query(
+            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, kinds=KINDS, without=shown,
+            turn=scene.turn.id, trusted_only=True,
+        )  # fmt: skip
+        return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
+
+    async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...]) -> tuple[str, ...]:
+        files = self._sources.files
+        if files is None:
+            return ()
+        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, await self._events(scene.steps))
+        versions: dict[str, str] = {}
+        for entry in (*(entry for stretch in earlier for entry in stretch.entries), *now):
+            if entry.file and entry.version:
+                versions[entry.file] = entry.version
+            for path in entry.changes:
+                versions.pop(path, None)
+        return await files.changed(scene.turn, scene.agent, versions) if versions else ()
+
+    async def _block(self, hash_: str) -> Block | None:
+        """One that was shown before, if it is still there."""
+        known = BlobHash(hash_)
+        if not hash_ or self._sources.store is None:
+            return None
+        if known not in self._blocks:
+            with suppress(NotFound, Erased, JournalDamaged):
+                self._keep(Block(known, decode(Message, await self._sources.store.get(known))))
+        return self._blocks.get(known)
+
+    def _made(self, block: Block | None) -> Block | None:
+        """Cleaned before it is hashed: what is sent is what is kept under its hash."""
+        if block is None:
+            return None
+        message = replace(block.message, parts=cleaned(block.message.parts, self._redactor.clean))
+        made = blocks.block(message, block.refs)
+        self._keep(replace(made, refs=()))
+        return made
+
+    def _keep(self, block: Block) -> None:
+        self._blocks[block.hash] = block
+        if len(self._blocks) > MOST_BLOCKS:
+            self._blocks.popitem(last=False)
+
+    async def _earlier(self, turn: Turn) -> tuple[list[TurnId], tuple[ContextRef, ...]]:
+        """The turns of the window, the oldest first, and what the last turn that asked a model had before it."""
         recent = await self._archive.turns(turn.space, MOST_EARLIER, turn.conversation)
         over = [t.id for t in recent if t.id < turn.id and t.ended_at is not None]
         for last in over:
             refs = (await self._past(last)).refs
             if refs is not None:
-                begins = min([last, *(ref.ref for ref in refs)])
+                begins = min([last, *(ref.ref for ref in refs if ref.what == "turn")])
                 window = [id_ for id_ in reversed(over) if id_ >= begins]
-                return window if begins == window[0] else window[-(MOST_EARLIER // 2) :]
-        return over[: MOST_EARLIER // 2][::-1]
+                is_whole = begins == window[0]
+                return window if is_whole else window[-(MOST_EARLIER // 2) :], refs
+        return over[: MOST_EARLIER // 2][::-1], ()
+
+    async def _stretches(self, turn: TurnId, earlier: list[TurnId]) -> tuple[Stretch, ...]:
+        """The same object for every step of a turn, so that what was laid out of it can be used again."""
+        kept = self._turns.get(turn)
+        if kept is None or [stretch.turn for stretch in kept] != earlier:
+            kept = self._turns[turn] = tuple([Stretch(id_, (await self._past(id_)).entries) for id_ in earlier])
+            if len(self._turns) > MOST_KEPT:
+                self._turns.popitem(last=False)
+        return kept
 
     async def _past(self, turn: TurnId) -> "_Kept":
         """A turn that is over does not change, so what was read of it is kept."""
@@ -96,33 +211,56 @@ class Pager:
         erasures = await self._archive.erasures()
         if erasures != self._erasures:
             self._kept.clear()
+            self._blocks.clear()
+            self._turns.clear()
+            self._entries.clear()
+            self._layouts.clear()
         self._erasures = erasures
 
     async def _read(self, turn: TurnId) -> "_Kept":
         """An earlier turn, just as it was sent while it ran, and its last word."""
         try:
-            asked = from_event(await self._archive.event((await self._archive.turn(turn)).event))
-            steps = await self._archive.steps(turn)
-            return _Kept((asked, *_messages(steps, await self._events(steps))), _recorded_refs(steps))
+            about = await self._archive.turn(turn)
+            event, steps = await self._archive.event(about.event), await self._archive.steps(turn)
+            entries = self._entries.of_turn(event, turn, steps, await self._events(steps))
         except (NotFound, JournalDamaged):
             return _Kept((), None)
+        refs = _recorded_refs(steps)
+        block = None if refs is None else await self._block(_ref(refs, "recall"))
+        recalled = () if block is None else (of_block(block, "memory", turn, event.received_at),)
+        return _Kept((*recalled, *entries), refs)
 
     async def _events(self, steps: tuple[Step, ...]) -> dict[EventId, Event]:
         """What else was said while a turn ran."""
         later = [step.body.event for step in steps if isinstance(step.body, Received) and step.body.resolves is None]
         return {id_: await self._archive.event(id_) for id_ in later}
 
+    # -- putting it together
+
+    def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
+        """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
+        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
+        if background.memory is not None:
+            now.insert(0, of_block(background.memory, "memory", scene.turn.id, scene.event.received_at))
+        budget = self._paging.budget
+        if scene.window is not None:
+            budget = replace(budget, window=min(budget.window, scene.window))
+        layout = self._layouts.of(scene.turn.id, background)
+        budget = budget.shrunk(_too_long(scene.steps))
+        fixed = Fixed(self._systems.get(scene.agent, self._system), self._offers.of(tools, budget), budget)
+        return layout.prompt(scene, background, now, fixed)
+
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    messages: tuple[Message, ...]
+    entries: tuple[Entry, ...]
     refs: tuple[ContextRef, ...] | None
     """What its last reply had before it."""
 
 
-def _thread(turn: Turn) -> str:
-    """A name for the conversation that tells a provider nothing else about it."""
-    return blob_hash(str(turn.where).encode())[:32]
+def question_of(scene: Scene) -> str:
+    """What memory is asked about: what was said."""
+    return from_event(scene.event).text[:MOST_QUESTION].strip()
 
 
 def _recorded_refs(steps: tuple[Step, ...]) -> tuple[ContextRef, ...] | None:
@@ -133,35 +271,19 @@ def _recorded_refs(steps: tuple[Step, ...]) -> tuple[ContextRef, ...] | None:
     return None
 
 
-def _messages(steps: tuple[Step, ...], events: Mapping[EventId, Event]) -> list[Message]:
-    """A turn so far: each reply, then the results of its calls in the order of the intents, then what else was said."""
-    messages: list[Message] = []
-    outcomes = {step.body.intent: step for step in steps if isinstance(step.body, Happened)}
-    for step in steps:
+def _ref(refs: tuple[ContextRef, ...], what: str) -> str:
+    return next((ref.ref for ref in refs if ref.what == what), "")
+
+
+def _too_long(steps: tuple[Step, ...]) -> int:
+    """How often a provider said so, since the last reply."""
+    times = 0
+    for step in reversed(steps):
         match step.body:
-            case Replied(parts=parts) if parts:
-                messages.append(Message(Role.ASSISTANT, parts, step.label))
-            case Intended(key=key) if step.n in outcomes:
-                messages.append(_result(key, outcomes[step.n]))
-            case Received(event=event, resolves=None):
-                messages.append(from_event(events[event]))
+            case Replied():
+                break
+            case ModelFailed(code="too_long"):
+                times += 1
             case _:
                 pass
-    return messages
-
-
-def _result(key: Key, outcome: Step) -> Message:
-    """What is held of it is not shown, and does not count for the label."""
-    assert isinstance(outcome.body, Happened)
-    seen = held.shown(key, outcome.body)
-    return Message(Role.TOOL, (seen,), outcome.label if outcome.body.hold == "never" else seen.label)
-
-
-def _fit(background: Background, tokens: int) -> tuple[tuple[ContextRef, ...], tuple[Message, ...]]:
-    """All earlier turns if they fit, else the newest that fit into half of the room: so the next turns need no cut."""
-    sizes = [sum(map(estimate, group)) for _, group in background.earlier]
-    kept = len(sizes)
-    if sum(sizes) > tokens:
-        kept = sum(total <= tokens // 2 for total in accumulate(reversed(sizes)))
-    window = background.earlier[len(sizes) - kept :]
-    return tuple(ref for ref, _ in window), tuple(message for _, group in window for message in group)
+    return times

@@ -4,6 +4,7 @@
     GET  /v1/events/ID           the event and the turn that it caused
     GET  /v1/turns               newest first; ?limit ?conversation ?state
     GET  /v1/turns/ID            the whole trace: turn, event, steps
+    GET  /v1/turns/ID/context    what the model saw, and why; ?step=N for a certain call
     POST /v1/turns/ID/stop       end it
     GET  /v1/questions           what people are being asked
     GET  /v1/letters             input that could not be used
@@ -45,6 +46,7 @@ from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, L
 from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
+from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.workspaces import WorkspaceRoutes
@@ -87,6 +89,7 @@ class Api:
                 Route("/v1/events/{id}", self._event),
                 Route("/v1/turns", self._turns),
                 Route("/v1/turns/{id}", self._trace),
+                Route("/v1/turns/{id}/context", self._context),
                 Route("/v1/turns/{id}/stop", self._stop, methods=["POST"]),
                 Route("/v1/questions", self._questions),
                 Route("/v1/letters", self._letters),
@@ -154,6 +157,14 @@ class Api:
         archive = self._parts.archive
         event, steps, late = await archive.event(turn.event), await archive.steps(turn.id), await archive.late(turn.id)
         return self._json(Trace, Trace(turn, event, steps, late))
+
+    async def _context(self, request: Request) -> Response:
+        turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))
+        step = request.query_params.get("step")
+        if step is not None and not step.isdecimal():
+            raise BadInput(f"step={step[:20]!r} is no number of a step")
+        found = await seen(self._parts.archive, self._parts.store, turn.id, None if step is None else int(step))
+        return self._json(SeenRequest, found)
 
     async def _stop(self, request: Request) -> Response:
         turn = await self._parts.archive.turn(TurnId(request.path_params["id"]))

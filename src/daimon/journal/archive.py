@@ -1,14 +1,18 @@
 """Reading the journal: turns, steps, changes, counts."""
 
+import json
+from typing import Any
+
 import apsw
 
 from daimon.abi.errors import NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
+from daimon.abi.memory import Amendment
 from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Erasure
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal.rows import EVENT, STEP, TURN, moment, read_event, read_step, read_turn
+from daimon.journal.rows import AMENDMENT, EVENT, STEP, TURN, moment, read_amendment, read_event, read_step, read_turn
 
 BATCH = 256
 
@@ -61,18 +65,25 @@ def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | N
 
 
 def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH) -> list[Change]:
-    """Events, steps and erasures in order of commit."""
-    found: list[tuple[int, Event | Step | Erasure]] = []
+    """Events, steps, amendments and erasures in order of commit."""
+    found: list[tuple[int, Event | Step | Erasure | Amendment]] = []
     with db:  # one snapshot: a change must not be passed over because it was committed between two of the reads
         asked = (int(after or 0), limit)
         for row in db.execute(_with_pos(EVENT, "e") + " WHERE e.pos > ? ORDER BY e.pos LIMIT ?", asked):
             found.append((row[0], read_event(row[1:])))
         for row in db.execute(_with_pos(STEP, "s") + " WHERE s.pos > ? ORDER BY s.pos LIMIT ?", asked):
             found.append((row[0], read_step(row[1:])))
-        for pos, turn, at, reason in db.execute("SELECT pos, turn, at, reason FROM erasures WHERE pos > ? ORDER BY pos LIMIT ?", asked):
-            found.append((pos, Erasure(TurnId(turn), moment(at), reason)))
+        for row in db.execute(_with_pos(AMENDMENT, "a") + " WHERE a.pos > ? ORDER BY a.pos LIMIT ?", asked):
+            found.append((row[0], read_amendment(row[1:])))
+        for pos, *erasure in db.execute("SELECT pos, turn, at, reason, only FROM erasures WHERE pos > ? ORDER BY pos LIMIT ?", asked):
+            found.append((pos, _erasure(*erasure)))
     found.sort(key=lambda pair: pair[0])
     return [Change(Cursor(str(pos)), item) for pos, item in found[:limit]]
+
+
+def erasures(db: apsw.Connection) -> int:
+    """Amendments count too: one may take words out of an earlier one."""
+    return int(db.execute("SELECT (SELECT COUNT(*) FROM erasures) + (SELECT COUNT(*) FROM amendments)").get)
 
 
 def count(db: apsw.Connection) -> Count:
@@ -101,6 +112,10 @@ def _count(db: apsw.Connection) -> Count:
 def letters(db: apsw.Connection, limit: int) -> tuple[DeadLetter, ...]:
     rows = db.execute("SELECT source, reason, body, at FROM dead_letters ORDER BY pos DESC LIMIT ?", (limit,))
     return tuple(DeadLetter(source, reason, body, moment(at)) for source, reason, body, at in rows)
+
+
+def _erasure(turn: Any, at: Any, reason: Any, only: Any) -> Erasure:
+    return Erasure(TurnId(turn), moment(at), reason, tuple(json.loads(only)))
 
 
 def _with_pos(query: str, table: str) -> str:

@@ -107,6 +107,25 @@ def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple
     )  # fmt: skip
 
 
+def saying(db: apsw.Connection, turn: TurnId, said: set[str]) -> list[int]:
+    """The turn's messages that hold one of these texts."""
+    rows: list[Any] = db.execute(
+        f"SELECT o.pos, o.is_event, o.schema, {PAYLOAD} FROM outbox o JOIN payloads p USING (pos) WHERE o.turn = ?", (turn,)
+    ).fetchall()
+    found = ((pos, _texts(_content(is_event, tuple(payload), schema))) for pos, is_event, schema, *payload in rows)
+    return [pos for pos, texts in found if any(each and each in text for text in texts for each in said)]
+
+
+def _texts(content: Said | Event | None) -> list[str]:
+    match content.body if isinstance(content, Event) else content:
+        case Said(parts=parts) | FromAgent(parts=parts):
+            return [part.text for part in parts if isinstance(part, Text)]
+        case Late(data={"text": str(text)}):
+            return [text]
+        case _:
+            return []
+
+
 def _content(is_event: bool, payload: tuple[Any, ...], schema: int) -> Said | Event | None:
     """None where nothing readable is left: one such row must not hold up the others."""
     try:

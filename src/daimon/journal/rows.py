@@ -19,6 +19,7 @@ from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Said
 from daimon.abi.ids import AgentId, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import Label, stated
+from daimon.abi.memory import AmendedBy, Amendment
 from daimon.abi.message import Audio, File, Image, ToolResult
 from daimon.abi.step import Happened, Replied, Step, StepBody
 from daimon.abi.turn import Ending, Pins, State, Turn
@@ -191,6 +192,31 @@ def read_step(row: tuple[Any, ...]) -> Step:
     return Step(
         turn=TurnId(turn), n=n, space=SpaceId(space), principal=PrincipalId(principal), agent=AgentId(agent), label=read_label(label),
         at=moment(at), schema=SCHEMA, body=read_payload(StepBody, row[8:], schema),
+    )  # fmt: skip
+
+
+# -- amendments --------------------------------------------------------------------------------------------------------
+
+AMENDMENT = f"SELECT a.id, a.space, a.principal, a.at, a.label, a.reason, a.schema, {PAYLOAD} FROM amendments a JOIN payloads p USING (pos)"
+Amending = tuple[AmendedBy, ...]
+
+
+def put_amendment(db: apsw.Connection, pos: int, amendment: Amendment) -> None:
+    at = micros(amendment.at)
+    db.execute(
+        "INSERT INTO amendments VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (pos, amendment.id, amendment.space, amendment.principal, at, write_label(amendment.label), amendment.reason, SCHEMA),
+    )
+    put_payload(db, pos, packed(encode(Amending, amendment.operations)), at)
+
+
+def read_amendment(row: tuple[Any, ...]) -> Amendment:
+    """One that was erased says nothing any more."""
+    id_, space, principal, at, label, reason, schema = row[:7]
+    operations = read_payload(Amending, row[7:], schema)
+    return Amendment(
+        id=id_, space=SpaceId(space), principal=PrincipalId(principal), at=moment(at), label=read_label(label), reason=reason,
+        operations=() if isinstance(operations, Erased) else operations,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The tables, and how an older file becomes today's.
 
-Format on disk. `pos` is one counter over events, steps and outgoing messages, in order of commit; it never leaves this
+Format on disk. `pos` is one counter over events, steps, amendments and outgoing messages, in order of commit; it never leaves this
 package except inside an opaque cursor. The row that orders a thing and its payload stand apart: `payloads` holds what was
 said, keyed by `pos`, and can be emptied without touching order, number or hash. Times are integer microseconds, UTC,
 money is integer billionths of a dollar; a cost that is missing is unknown. `user_version` counts migrations; `application_id` says
@@ -127,5 +127,18 @@ MIGRATIONS: tuple[str, ...] = (
 
     ALTER TABLE outbox ADD COLUMN not_before INTEGER;
     CREATE INDEX events_late ON events (turn) WHERE taken = 2;
+    """,
+    """
+    CREATE TABLE amendments (
+        pos INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        space TEXT NOT NULL, principal TEXT NOT NULL, at INTEGER NOT NULL, label BLOB, reason TEXT NOT NULL, schema INTEGER NOT NULL);
+
+    ALTER TABLE erasures ADD COLUMN only TEXT NOT NULL DEFAULT '[]';
+
+    CREATE TABLE quotes (ref TEXT NOT NULL, hash BLOB NOT NULL, pos INTEGER NOT NULL, PRIMARY KEY (ref, hash)) WITHOUT ROWID;
+
+    CREATE TABLE residues (n INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+    INSERT INTO residues (at) SELECT MAX(at) FROM erasures HAVING COUNT(*) > 0;
     """,
 )

@@ -25,6 +25,7 @@ from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import BlobHash, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
+from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
     Accepted,
@@ -56,7 +57,7 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import archive, blobs, erasure, fork, grants, intake, ledger, outbox, timers, work
+from daimon.journal import amendments, archive, blobs, erasure, forgetting, fork, grants, intake, ledger, outbox, residue, timers, work
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -64,7 +65,6 @@ from daimon.journal.writer import Writer, explain
 
 T = TypeVar("T")
 READERS = 2
-BUSY_MS = 10_000
 MOST_TRIES = 20
 TRY_AGAIN_S = 0.1
 """How long a lock of somebody else (a backup, a curious shell) is waited for."""
@@ -172,7 +172,7 @@ class SqliteJournal:
                 await committed.wait()
 
     async def erasures(self) -> int:
-        return await self._readers.run(lambda db: db.execute("SELECT COUNT(*) FROM erasures").get)
+        return await self._readers.run(archive.erasures)
 
     async def count(self) -> Count:
         return await self._readers.run(archive.count)
@@ -215,17 +215,39 @@ class SqliteJournal:
     async def get(self, blob: BlobHash) -> bytes:
         return await self._readers.run(lambda db: blobs.get(db, blob))
 
-    # -- Eraser, Forks
+    # -- Eraser, Amender, Forks
 
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Erased, ...]:
         erased = await self._writer.run(lambda db: erasure.erase(db, self._now(), turn, reason))
+        await self._scrub()
+        return erased
+
+    async def amend(self, amendment: Amendment) -> None:
+        await self._writer.run(lambda db: amendments.amend(db, self._now(), amendment))
+
+    async def forget_source(self, amendment: Amendment) -> int:
+        erased = await self._writer.run(lambda db: forgetting.forget(db, self._now(), amendment))
+        await self._scrub()
+        return erased
+
+    async def _scrub(self) -> None:
+        """What was erased must not stay in the files: neither in what nothing names, nor in a gap of a page, nor in the log."""
         for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):
             await self._writer.run(lambda db, some=some: blobs.delete(db, some, self._clock.now()))  # type: ignore[misc]
+        try:
+            last = await self._writer.alone(residue.rewrite)
+        except JournalFailed:
+            await self._empty_log()
+            raise
+        if last and await self._empty_log():
+            await self._writer.run(lambda db: residue.settle(db, last))
+
+    async def _empty_log(self) -> bool:
         for _ in range(MOST_TRIES):
-            if await self._writer.alone(_truncate_log):
-                break
+            if await self._writer.alone(residue.truncate_log):
+                return True
             await self._clock.sleep(TRY_AGAIN_S)  # a reader is in the way; the log is emptied at the next close at the latest
-        return erased
+        return False
 
     async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
         return await self._writer.run(lambda db: fork.fork(db, self._positions, self._ids, at, effects, self._clock.now()))
@@ -296,7 +318,7 @@ def prepare(path: Path) -> apsw.Connection:
         )
     try:
         connection = apsw.Connection(str(path))
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(residue.BUSY_MS)
         _check_identity(path, connection)
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
@@ -305,6 +327,7 @@ def prepare(path: Path) -> apsw.Connection:
         connection.pragma("wal_autocheckpoint", 4_000)
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         _migrate(path, connection)
+        residue.clean(connection)
         last_position(connection)  # reads where damage would hurt first
     except apsw.Error as error:
         failure = explain(error)
@@ -337,17 +360,6 @@ def _migrate(path: Path, connection: apsw.Connection) -> None:
 
 def last_position(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
-
-
-def _truncate_log(connection: apsw.Connection) -> bool:
-    """Empties the write-ahead log: what was erased must not stay readable in it. Does not wait for readers."""
-    connection.set_busy_timeout(0)
-    try:
-        return connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0)
-    except apsw.BusyError:
-        return False
-    finally:
-        connection.set_busy_timeout(BUSY_MS)
 
 
 def _write_marker(marker: Path) -> None:

@@ -35,7 +35,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
-from daimon.journal import grants, ledger, outbox, timers
+from daimon.journal import grants, ledger, outbox, quotes, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
@@ -268,12 +268,19 @@ def _append(db: apsw.Connection, now: Now, claim: Claim, held: Held, steps: Sequ
     held.next_n = expected
     for blob in blobs:
         _put_rope(db, now, blob, _referrer(steps, positions, blob))
+    for made in steps:
+        quotes.note(db, positions[made.step.n], made.step.body)
 
 
 def _referrer(steps: Sequence[Written], positions: dict[int, int], blob: Blob) -> int | None:
     for made in steps:
-        if isinstance(made.step.body, Replied) and blob.hash in (made.step.body.request, made.step.body.logprobs):
-            return positions[made.step.n]
+        match made.step.body:
+            case Replied(request=request, logprobs=logprobs) if blob.hash in (request, logprobs):
+                return positions[made.step.n]
+            case ModelFailed(request=request) if blob.hash == request:
+                return positions[made.step.n]
+            case _:
+                pass
     return next(iter(positions.values()), None)
 
 

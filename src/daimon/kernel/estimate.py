@@ -3,11 +3,14 @@
 A reservation must not be too small, so this is a bound, not a guess: no tokeniser makes more tokens than bytes. That alone would be
 several times too much. But a request mostly begins with the bytes of an earlier one whose size the model itself has told: so what was told
 plus the bytes of what is new is a bound as well, and a close one.
+
+How much fits into a model's window is another question: there a bound of bytes would waste most of it. The context counts by characters
+(`context/tokens.py`); how far that is off for a model is learned here from what the model tells, and from what it calls too long.
 """
 
 import hashlib
 import json
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from daimon.abi.context import Prompt
@@ -38,9 +41,31 @@ class _Told:
     tokens: int
 
 
+LAST = 16
+"""So many requests tell how far our estimates are off; the worst of them counts, with a little more."""
+MARGIN = 1.05
+LEAST_FACTOR, MOST_FACTOR = 0.5, 4.0
+WORSE = 1.3
+LEAST_LEARNED = 200
+"""Of a shorter request the provider's own words are too large a part."""
+
+
 class Estimator:
     def __init__(self) -> None:
         self._told: OrderedDict[Conversation, _Told] = OrderedDict()
+        self._factors: dict[str, deque[float]] = {}
+
+    def factor(self, model: str) -> float:
+        """How many of the model's tokens one token of our estimate is, at most; 1 until the model has told."""
+        told = self._factors.get(model)
+        return min(max(max(told) * MARGIN, LEAST_FACTOR), MOST_FACTOR) if told else 1.0
+
+    def too_long(self, model: str) -> None:
+        """It refused what we took for short enough."""
+        self._learn(model, self.factor(model) * WORSE)
+
+    def _learn(self, model: str, factor: float) -> None:
+        self._factors.setdefault(model, deque(maxlen=LAST)).append(factor)
 
     def bound(self, conversation: Conversation, model: str, prompt: Prompt) -> int:
         whole = of_request(prompt)
@@ -57,6 +82,8 @@ class Estimator:
             self._told.move_to_end(conversation)
             if len(self._told) > MOST_CONVERSATIONS:
                 self._told.popitem(last=False)
+        if input_tokens > LEAST_LEARNED and prompt.account.used > LEAST_LEARNED:
+            self._learn(model, input_tokens / prompt.account.used)
 
 
 def of_request(prompt: Prompt) -> int:

@@ -42,6 +42,9 @@ from daimon.kernel.permission import YES
 WORK = (Replied, Intended, Happened, Started, Received, Answered)
 """What counts against the limit of steps: not what it takes to ask a model, or to wait for one."""
 PACED = "paced"
+TOO_LONG = "too_long"
+MOST_SHRINKS = 8
+"""So often a request is made shorter because a model calls it too long."""
 
 
 class Progress:
@@ -52,7 +55,7 @@ class Progress:
         self.steps: list[Step] = []
         self.seen: dict[int, Seen] = {}
         """Results by their intents, taken apart once."""
-        self.background = Background((), {})
+        self.background = Background()
         """Earlier turns, and what else was said while this one ran, as they were last read for the model."""
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
@@ -271,9 +274,16 @@ class Progress:
 
     def _take_failure(self, n: int, failed: ModelFailed) -> None:
         self.failures.append(failed)
-        self._errors += failed.is_lasting or (self._is_last_paid and bool(failed.model))
+        is_mended = failed.code == TOO_LONG and failed not in self.lasting  # by a shorter request
+        self._errors += not is_mended and (failed.is_lasting or (self._is_last_paid and bool(failed.model)))
         self._is_last_paid = False
-        self._outage = None if failed.model else n
+        self._outage = None if failed.model or is_mended else n
+
+    @property
+    def lasting(self) -> list[ModelFailed]:
+        """The failures that count against a model. One that found the request too long gets a shorter one, so often and no oftener."""
+        too_long = [each for each in self.failures if each.code == TOO_LONG]
+        return self.failures if len(too_long) > MOST_SHRINKS else [each for each in self.failures if each.code != TOO_LONG]
 
     def _take_event(self, n: int, resolves: int | None) -> None:
         if resolves is None:

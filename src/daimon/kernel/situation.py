@@ -99,7 +99,7 @@ def _seen(kept: dict[int, Seen], steps: tuple[Step, ...], outcomes: dict[int, St
 def _before(background: Background) -> tuple[Seen, ...]:
     """What earlier turns read that the model may still have before it. It licenses nothing, so its data is left out."""
     found, asked = [], dict[str, JsonValue]()
-    for part in (part for _, messages in background.earlier for message in messages for part in message.parts):
+    for part in (part for stretch in background.earlier for message in stretch.messages for part in message.parts):
         match part:
             case ToolCall(call, _, arguments):
                 asked[call] = arguments

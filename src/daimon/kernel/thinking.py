@@ -36,7 +36,7 @@ from daimon.kernel.held import filled, known_in, label_of
 from daimon.kernel.log import Log
 from daimon.kernel.offers import Wanted
 from daimon.kernel.piecewise import Piecewise
-from daimon.kernel.progress import PACED
+from daimon.kernel.progress import PACED, TOO_LONG
 from daimon.kernel.recovery import all_of
 from daimon.kernel.running import Running, Stopped
 from daimon.kernel.situation import situation_for
@@ -90,7 +90,7 @@ class Thinking:
     async def think(self, running: Running, arrived: Callable[[Log], bool]) -> None:
         """`arrived` takes in what came meanwhile and says whether anything did: then the model is not asked with old news."""
         log = running.log
-        scene = log.progress.scene()
+        scene = replace(log.progress.scene(), window=await self._window(log))
         log.progress.background = background = await running.unless_stopped(self.context.prepare(scene))
         prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent))
         choice = await running.unless_stopped(self._choose(log, prompt))
@@ -102,6 +102,15 @@ class Thinking:
             _settle(log, asked, Usage(), "unused")
             return
         await self._ask(running, asked)
+
+    async def _window(self, log: Log) -> int | None:
+        """What the model reads that will be asked first, as the context counts. None: it takes whatever it is given."""
+        progress = log.progress
+        found = await self.brain.router.window(log.claim.conversation, progress.agent, log.claim.turn.origin)
+        if found is None:
+            return None
+        model, tokens = found
+        return int(tokens / self.estimator.factor(model))
 
     async def recollect(self, log: Log) -> None:
         """After a rest or a crash: what the model had before it when it asked for the calls that are still open."""
@@ -134,7 +143,7 @@ class Thinking:
             conversation=log.claim.conversation,
             origin=log.claim.turn.origin,
             agent=progress.agent,
-            failures=tuple(progress.failures),
+            failures=tuple(progress.lasting),
             last_model=progress.last_model,
         )
 
@@ -173,14 +182,18 @@ class Thinking:
             reply = await running.unless_stopped(self._stream(log, asked, said))
         except ProviderFailed as failed:
             self.brain.router.heard(choice, failed)
+            if failed.reason == TOO_LONG:
+                self.estimator.too_long(choice.model.name)
             _settle(log, asked, None if failed.was_sent else Usage(), "assumed" if failed.was_sent else "unused")
-            log.add(self._failed(choice, failed, whole, said))
+            log.add(self._failed(asked, failed, whole, said), asked.prompt.request.label)
             return
         except Stopped:
             self.brain.router.heard(choice, ProviderFailed("stopped", "it was stopped"))
             _settle(log, asked, None, "assumed")
             partial = self.redactor.clean_known(said.text)
-            log.add(ModelFailed(choice.model.name, "stopped", "it was stopped in the middle of its reply", whole.hash, partial=partial))
+            context, label = asked.prompt.request.context, asked.prompt.request.label
+            why = "it was stopped in the middle of its reply"
+            log.add(ModelFailed(choice.model.name, "stopped", why, whole.hash, partial=partial, context=context), label)
             raise
         self.brain.router.heard(choice, None)
         took_ms = round((self.clock.monotonic() - started) * 1000, 3)
@@ -243,10 +256,11 @@ class Thinking:
     def _told(self, text: str) -> str:
         return self.redactor.clean(clean(text))
 
-    def _failed(self, choice: Choice, failed: ProviderFailed, whole: Blob, said: "_Said") -> ModelFailed:
-        partial = self.redactor.clean_known(said.text)
-        model, provider = choice.model.name, choice.profile.provider
-        return ModelFailed(model, failed.reason, self._told(str(failed)), whole.hash, provider, failed.is_lasting, partial=partial)
+    def _failed(self, asked: "_Asked", failed: ProviderFailed, whole: Blob, said: "_Said") -> ModelFailed:
+        return ModelFailed(
+            asked.choice.model.name, failed.reason, self._told(str(failed)), whole.hash, asked.choice.profile.provider, failed.is_lasting,
+            partial=self.redactor.clean_known(said.text), context=asked.prompt.request.context,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

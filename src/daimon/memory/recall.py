@@ -56,7 +56,7 @@ _NAMES = f"""
 class Meaning(Protocol):
     """The vectors that were made, and the question's."""
 
-    def nearest(self, aspect: str, among: Collection[int] | None, limit: int) -> list[tuple[int, float]]:
+    def nearest(self, among: Collection[int] | None, limit: int) -> list[tuple[int, float]]:
         """Row numbers with their similarity, the most similar first; among these, or all."""
         ...
 
@@ -100,10 +100,10 @@ def _matching(connection: apsw.Connection, within: Scope, words: list[str], deep
 def _nearest(connection: apsw.Connection, within: Scope, meaning: Meaning | None, deep: int) -> list[tuple[int, float]]:
     if meaning is None:
         return []
-    found = meaning.nearest("own", None, deep * _FURTHER)
+    found = meaning.nearest(None, deep * _FURTHER)
     kept = within.of(connection, found)
     if len(kept) < deep and len(found) == deep * _FURTHER:
-        kept = meaning.nearest("own", within.among(connection), deep)
+        kept = meaning.nearest(within.among(connection), deep)
     return kept[:deep]
 
 

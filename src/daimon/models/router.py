@@ -8,11 +8,13 @@ written down with every choice.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
 from daimon.abi.errors import ProviderFailed
+from daimon.abi.ids import AgentId, Conversation
 from daimon.abi.message import Image, Message, Role, ToolResult
 from daimon.abi.model import Choice, Later, Model, Profile, Task
 from daimon.abi.money import dollars, worst
@@ -58,6 +60,8 @@ class _Search:
     """Of those who wait: only because of the owner's own pace."""
     poor: dict[str, Profile] = field(default_factory=dict)
     """Who could answer, but not with all that the request has: without tools, without seeing the images."""
+    too_long: set[str] = field(default_factory=set)
+    """Who could answer a shorter request."""
 
 
 class ListRouter:
@@ -71,7 +75,7 @@ class ListRouter:
         self._breakers: dict[str, Breaker] = {}
 
     async def route(self, task: Task) -> Choice | Later:
-        search = _Search(task, rule := self._rule(task))
+        search = _Search(task, rule := self._rule(task.conversation, task.agent, task.origin))
         for name in _in_order(rule.use, task):
             profile = await self._profile(self._models[name], search)
             if profile is not None and self._is_free(name, profile, search):
@@ -82,13 +86,21 @@ class ListRouter:
         if search.waits:
             soonest = min(search.waits, key=lambda name: search.waits[name])
             return Later(search.waits[soonest], _all(search.passed_over), search.paced == set(search.waits))
-        raise ProviderFailed("no_model", _all(search.passed_over), is_lasting=True)
+        raise ProviderFailed("too_long" if search.too_long else "no_model", _all(search.passed_over), is_lasting=True)
 
-    def _rule(self, task: Task) -> Rule:
-        here = next(rule for rule in self._rules if rule.is_for(task.conversation.name, task.agent))
-        if task.origin in ("", task.conversation.name):
+    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "") -> tuple[str, int] | None:
+        for name in self._rule(conversation, agent, origin).use:
+            with suppress(ProviderFailed):
+                profile = await self._models[name].profile()
+                if profile.is_metered and profile.context_tokens is not None:
+                    return name, profile.context_tokens - min(profile.max_output_tokens, profile.context_tokens // 2)
+        return None
+
+    def _rule(self, conversation: Conversation, agent: AgentId, origin: str) -> Rule:
+        here = next(rule for rule in self._rules if rule.is_for(conversation.name, agent))
+        if origin in ("", conversation.name):
             return here
-        return here.with_origin(next(rule for rule in self._rules if rule.is_for(task.origin, task.agent)))
+        return here.with_origin(next(rule for rule in self._rules if rule.is_for(origin, agent)))
 
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
         breaker = self._breaker(choice.model.name, choice.profile)
@@ -104,7 +116,9 @@ class ListRouter:
         task = search.task
         try:
             profile = await model.profile()
-            reason = _failed_before(model, task) or _too_long(profile, task) or _forbidden(profile, search)
+            reason = _failed_before(model, task) or _forbidden(profile, search)
+            if not reason and (reason := _too_long(profile, task)):
+                search.too_long.add(model.name)
             lacks = _lacks(profile, task)
             objection = model.objection(task.request) if len(search.rule.use) > 1 else ""
             if not reason and (lacks or (objection and model.stands_in(task.request))):

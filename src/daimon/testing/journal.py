@@ -18,6 +18,7 @@ from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.label import Author, Label, Origin
+from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Text
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
@@ -49,9 +50,10 @@ from daimon.abi.ports import (
     Reminder,
     Spending,
 )
-from daimon.abi.step import PROGRESS, Answered, Asked, Granted, Happened, Received, Reserved, Started, Step, Wait
+from daimon.abi.step import PROGRESS, Answered, Asked, Granted, Happened, ModelFailed, Received, Replied, Reserved, Started, Step, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
+from daimon.testing.amendments import MemoryAmendments
 from daimon.testing.grants import MemoryGrants
 from daimon.testing.ledger import MemoryLedger
 
@@ -76,11 +78,17 @@ class _Entry:
     is_late: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Amended:
+    id: str
+
+
 @dataclass(slots=True)
 class _Timer:
     reminder: Reminder
     event: Event
     label: Label
+    set_by: StepRef
     is_set: bool = True
 
 
@@ -112,7 +120,9 @@ class MemoryJournal:
         self._dead: list[DeadLetter] = []
         self._ledger = MemoryLedger()
         self._grants = MemoryGrants()
-        self._log: list[EventId | StepRef | Erasure] = []
+        self._amendments = MemoryAmendments()
+        self._quotes: dict[str, set[BlobHash]] = {}
+        self._log: list[EventId | StepRef | Erasure | _Amended] = []
         self._news = asyncio.Event()
 
     # -- Intake
@@ -247,7 +257,7 @@ class MemoryJournal:
         return self._turns.get(turn)
 
     async def erasures(self) -> int:
-        return sum(isinstance(name, Erasure) for name in self._log)
+        return sum(isinstance(name, Erasure | _Amended) for name in self._log)
 
     async def count(self) -> Count:
         queued = sum(not e.is_taken and e.turn is None for e in self._events)
@@ -285,7 +295,7 @@ class MemoryJournal:
     async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
         return self._grants.revoke(space, grant, by, self._clock.now())
 
-    # -- Store, Eraser, Forks
+    # -- Store, Eraser
 
     async def put(self, data: bytes) -> BlobHash:
         name = BlobHash(hashlib.sha256(data).hexdigest())
@@ -302,20 +312,108 @@ class MemoryJournal:
     async def erase_turn(self, turn: TurnId, reason: str) -> tuple[Tombstone, ...]:
         if (await self.turn(turn)).ended_at is None:
             raise BadInput(f"turn {turn} is not over; stop it before it is erased")
-        now, erased = self._clock.now(), []
-        for entry in self._events:
-            if entry.turn == turn:
-                erased.append(Tombstone(hashlib.sha256(encode(Event, entry.event)).hexdigest(), now, reason))
-                entry.event = replace(entry.event, body=erased[-1])
-        for n, step in enumerate(self._steps[turn]):
-            erased.append(Tombstone(hashlib.sha256(encode(Step, step)).hexdigest(), now, reason))
-            self._steps[turn][n] = replace(step, body=erased[-1])
+        copies = [self.erase_turn(t.id, reason) for t in self._turns.values() if t.forked_from is not None and t.forked_from.turn == turn]
+        erased = [tombstone for copy in copies for tombstone in await copy]
+        erased += [self._erase_event(entry, reason) for entry in self._events if entry.turn == turn]
+        erased += [self._erase_step(step.ref, reason) for step in self._steps[turn]]
         for letter in self._outbox:
             if letter.turn == turn:
                 letter.message = replace(letter.message, content=None)
-        self._announce(Erasure(turn, now, reason))
+        self._announce(Erasure(turn, self._clock.now(), reason))
         self._blobs |= {blob: None for blob, of in self._blob_of.items() if of == turn}
         return tuple(erased)
+
+    # -- Amender
+
+    async def amend(self, amendment: Amendment) -> None:
+        if any(isinstance(operation, ForgetSource) for operation in amendment.operations):
+            raise BadInput(f"amendment {amendment.id} forgets a source; hand it to forget_source")
+        self._amend(amendment)
+
+    async def forget_source(self, amendment: Amendment) -> int:
+        match amendment.operations:
+            case (ForgetSource(source), *_) if source:
+                pass
+            case _:
+                raise BadInput(f"amendment {amendment.id} names no source to forget")
+        if amendment.id in self._amendments:
+            return 0
+        reason = amendment.reason or f"{source} was forgotten"
+        names = self._named(amendment.space, source)
+        self._require_over(source, names)
+        self._amend(amendment)
+        erased = len(await self.erase_turn(TurnId(source), reason)) if source in self._turns else self._forget(source, names, reason)
+        return erased + self._lessen(amendment, source, names | {source})
+
+    def _amend(self, amendment: Amendment) -> None:
+        if amendment.id not in self._amendments:
+            self._amendments.put(amendment)
+            self._announce(_Amended(amendment.id))
+
+    def _named(self, space: SpaceId, source: str) -> set[str]:
+        """The events and steps that the source is, or that name it."""
+        known: dict[str, Event | Step] = {entry.event.id: entry.event for entry in self._events}
+        known |= {str(step.ref): step for steps in self._steps.values() for step in steps}
+        known = {name: thing for name, thing in known.items() if thing.space == space and not isinstance(thing.body, Tombstone)}
+        if source in self._turns:
+            return {name for name in known if self._turn_of(name) == source}
+        if source in known:
+            return {source}
+        return {name for name, thing in known.items() if any(origin.source == source for origin in thing.label.origins)}
+
+    def _turn_of(self, name: str) -> TurnId | None:
+        return next((entry.turn for entry in self._events if entry.event.id == name), None) or TurnId(name.rpartition(":")[0])
+
+    def _require_over(self, source: str, names: set[str]) -> None:
+        for turn in {self._turn_of(name) for name in names}:
+            if turn in self._turns and self._turns[turn].ended_at is None:
+                raise BadInput(f"turn {turn} is not over and has words from {source}; stop it, then forget")
+
+    def _forget(self, source: str, names: set[str], reason: str) -> int:
+        by_turn: dict[TurnId, list[str]] = {}
+        for entry in [entry for entry in self._events if entry.event.id in names]:
+            self._erase_event(entry, reason)
+            by_turn.setdefault(entry.turn or TurnId(""), []).append(entry.event.id)
+        for step in [step for steps in self._steps.values() for step in steps if str(step.ref) in names]:
+            self._erase_step(step.ref, reason)
+            by_turn.setdefault(step.turn, []).append(str(step.ref))
+        sent = [letter for letter in self._outbox if any(origin.source == source for origin in letter.message.label.origins)]
+        for letter in sent:
+            letter.message = replace(letter.message, content=None)
+        for turn, only in by_turn.items():
+            self._announce(Erasure(turn, self._clock.now(), reason, tuple(only)))
+        return len(names) + len(sent)
+
+    def _lessen(self, by: Amendment, source: str, names: set[str]) -> int:
+        lessened = self._amendments.forget(by.space, source, names)
+        for amendment in lessened:
+            self._empty_quotes(amendment.id)
+            if not amendment.operations:
+                self._announce(Erasure(TurnId(""), self._clock.now(), by.reason, (amendment.id,)))
+        return len(lessened)
+
+    def _erase_event(self, entry: _Entry, reason: str) -> Tombstone:
+        tombstone = Tombstone(hashlib.sha256(encode(Event, entry.event)).hexdigest(), self._clock.now(), reason)
+        entry.event = replace(entry.event, body=tombstone)
+        self._empty_quotes(entry.event.id)
+        return tombstone
+
+    def _erase_step(self, ref: StepRef, reason: str) -> Tombstone:
+        step = self._steps[ref.turn][ref.n]
+        tombstone = Tombstone(hashlib.sha256(encode(Step, step)).hexdigest(), self._clock.now(), reason)
+        self._steps[ref.turn][ref.n] = replace(step, body=tombstone)
+        if isinstance(step.body, Replied | ModelFailed) and step.body.request is not None:
+            self._blobs[step.body.request] = None
+        for timer in self._timers.values():
+            if timer.set_by == ref:
+                timer.reminder = replace(timer.reminder, about="")
+        self._empty_quotes(str(ref))
+        return tombstone
+
+    def _empty_quotes(self, ref: str) -> None:
+        self._blobs |= dict.fromkeys(self._quotes.pop(ref, ()))
+
+    # -- Forks
 
     async def fork(self, at: StepRef, effects: Literal["world", "record"] = "record") -> Turn:
         original = await self.turn(at.turn)
@@ -426,6 +524,11 @@ class MemoryJournal:
         for blob in blobs:
             self._blobs.setdefault(blob.hash, b"".join(blob.chunks))
             self._blob_of.setdefault(blob.hash, claim.turn.id)
+        for step in steps:
+            if isinstance(step.body, Replied | ModelFailed) and step.body.request is not None:
+                for ref in step.body.context:
+                    if ref.what == "quote":
+                        self._quotes.setdefault(ref.ref, set()).add(step.body.request)
 
     def _rouse(self) -> None:
         """The waits of turns for which there is room now are over."""
@@ -457,7 +560,7 @@ class MemoryJournal:
             match operation:
                 case SetTimer(timer, at, about):
                     reminder = Reminder(timer, claim.conversation, at, about, step.label)
-                    self._timers.setdefault(timer, _Timer(reminder, claim.event, step.label))
+                    self._timers.setdefault(timer, _Timer(reminder, claim.event, step.label, step.ref))
                 case CancelTimer(timer):
                     if timer in self._timers:
                         self._timers[timer].is_set = False
@@ -563,10 +666,12 @@ class MemoryJournal:
                 return Change(Cursor(str(position)), self._steps[name.turn][name.n])
             case Erasure():
                 return Change(Cursor(str(position)), name)
+            case _Amended(id_):
+                return Change(Cursor(str(position)), self._amendments[id_])
             case _:
                 return Change(Cursor(str(position)), self._entry(name).event)
 
-    def _announce(self, name: EventId | StepRef | Erasure) -> None:
+    def _announce(self, name: EventId | StepRef | Erasure | _Amended) -> None:
         self._log.append(name)
         self._news.set()
         self._news = asyncio.Event()

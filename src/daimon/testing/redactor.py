@@ -8,6 +8,10 @@ class PlainRedactor:
         """Values by name; none: everything passes."""
         self._known = dict(known or {})
 
+    @property
+    def version(self) -> int:
+        return 0
+
     def clean(self, text: str) -> str:
         return self.clean_known(text)
 

@@ -126,7 +126,10 @@ def _changing(workspaces: FilesOf) -> tuple[Tool, ...]:
         async with workspaces.files(call) as files:
             return _traced(await files.was_patched(patch), "")
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_MANY, timeout_s=TIMEOUT_S, verify=was_patched, changes_files=True)
+    @tool(
+        effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_MANY, timeout_s=TIMEOUT_S, verify=was_patched, changes_files=True,
+        is_rare=True,
+    )  # fmt: skip
     async def patch_files(call: Call, patch: Annotated[str, ArgumentRole.CONTENT, "Unified diff."]) -> Result:
         """Change several files by a unified diff: all of it or nothing."""
         async with workspaces.files(call) as files:
@@ -141,7 +144,10 @@ def _arranging(workspaces: FilesOf) -> tuple[Tool, ...]:
             is_there, has_arrived = await files.exists(path), await files.exists(to)
         return _traced("done" if has_arrived and not is_there else "not done" if is_there else "unclear", path)
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_moved, changes_files=True)
+    @tool(
+        effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_moved, changes_files=True,
+        is_rare=True,
+    )  # fmt: skip
     async def move_file(
         call: Call,
         path: Annotated[str, ArgumentRole.TARGET, "From."],
@@ -158,7 +164,10 @@ def _arranging(workspaces: FilesOf) -> tuple[Tool, ...]:
         async with workspaces.files(call) as files:
             return _traced("not done" if await files.exists(path) else "done", path)
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_deleted, changes_files=True)
+    @tool(
+        effect=Effect.VERIFIABLE, capabilities=_WRITES, result=_OF_FILE, timeout_s=TIMEOUT_S, verify=was_deleted, changes_files=True,
+        is_rare=True,
+    )  # fmt: skip
     async def delete_file(call: Call, path: _Path, recursive: Annotated[bool, "A directory with all in it."] = False) -> Result:
         """Delete a file or directory."""
         async with workspaces.files(call) as files:

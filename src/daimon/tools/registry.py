@@ -34,21 +34,27 @@ class _Entry:
 
 
 class Registry:
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], others: Iterable[Tool] = ()) -> None:
+        """`others` are those that are not Daimon's own: what they say of themselves are somebody else's words."""
         entries: dict[str, _Entry] = {}
-        for each in tools:
+        own = tuple(tools)
+        for each in (*own, *others):
             entry = _entry(each)
             if entry.manifest.name in entries:
                 raise Misconfigured(f"two tools are called {entry.manifest.name}; rename or leave out one of them")
             entries[entry.manifest.name] = entry
-        self._entries = dict(sorted(entries.items()))
-        self.hash = fingerprint(str, " ".join(entry.hash for entry in self._entries.values()))
+        self._own = frozenset(list(entries)[: len(own)])
+        self._entries = dict(sorted(entries.items(), key=lambda item: (item[0] not in self._own, item[0])))
+        self.hash = fingerprint(str, " ".join(entry.hash for _, entry in sorted(self._entries.items())))
+
+    def is_own(self, name: str) -> bool:
+        return name in self._own
 
     def get(self, name: str) -> Tool:
         return self._entry(name).tool
 
     def manifests(self) -> tuple[Manifest, ...]:
-        """Sorted by name, so that a prompt made of them is the same every time."""
+        """Daimon's own by name, then the others by name, so that a prompt made of them is the same every time."""
         return tuple(entry.manifest for entry in self._entries.values())
 
     def hash_of(self, name: str) -> str:

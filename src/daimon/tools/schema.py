@@ -42,6 +42,7 @@ class Declared(TypedDict, total=False):
     rate: Rate | None
     needs: tuple[str, ...]
     changes_files: bool
+    is_rare: bool
 
 
 def tool(

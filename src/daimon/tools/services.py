@@ -20,7 +20,7 @@ LOG = 16_384
 
 
 def service_tools(services: Services) -> tuple[Tool, ...]:
-    @tool(effect=Effect.IDEMPOTENT, capabilities=OWN, result=BOX, timeout_s=60.0, changes_files=True)
+    @tool(effect=Effect.IDEMPOTENT, capabilities=OWN, result=BOX, timeout_s=60.0, changes_files=True, is_rare=True)
     async def service(
         call: Call,
         action: Annotated[_Action, ArgumentRole.CONTENT, "What to do."],

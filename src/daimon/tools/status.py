@@ -13,7 +13,7 @@ class Counter(Protocol):
 
 
 def status_tools(counter: Counter) -> tuple[Tool, ...]:
-    @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "status"), max_result_bytes=4096)
+    @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "status"), max_result_bytes=4096, is_rare=True)
     async def status(call: Call) -> Result:
         """Tell how much this system holds and has to do."""
         found = await counter.count()

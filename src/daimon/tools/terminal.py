@@ -66,7 +66,7 @@ def terminal_tools(served: Served) -> tuple[Tool, ...]:
             done = await lease.resource.terminals.run(line, lambda text: served.progress(call, text))
         return Result(_with_lost(told(done), lease.lost), touched=touched(done))
 
-    @tool(effect=Effect.VERIFIABLE, capabilities=OWN, result=BOX, timeout_s=120.0, verify=interrupted)
+    @tool(effect=Effect.VERIFIABLE, capabilities=OWN, result=BOX, timeout_s=120.0, verify=interrupted, is_rare=True)
     async def send_input(
         call: Call,
         text: Annotated[_Typed, ArgumentRole.COMMAND, "What to type."],
@@ -93,7 +93,7 @@ def terminal_tools(served: Served) -> tuple[Tool, ...]:
             told["missing"] = f"{found.missing} bytes in the middle were not kept"
         return Result(told)
 
-    @tool(effect=Effect.IDEMPOTENT, capabilities=OWN, result=BOX, timeout_s=60.0)
+    @tool(effect=Effect.IDEMPOTENT, capabilities=OWN, result=BOX, timeout_s=60.0, is_rare=True)
     async def jobs(
         call: Call,
         stop: Annotated[_Id, ArgumentRole.TARGET, "A job's id or a process number to stop; empty: only list."] = "",

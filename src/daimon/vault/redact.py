@@ -38,6 +38,12 @@ class SecretRedactor:
         self._marks = _marks(())
         self._cleaned: OrderedDict[str, str] = OrderedDict()
         self._kept = 0
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        self._refresh()
+        return self._version
 
     def clean(self, text: str) -> str:
         self._refresh()
@@ -75,6 +81,7 @@ class SecretRedactor:
         self._marks = _marks(known.name for known in values)
         self._cleaned.clear()
         self._kept, self._values = 0, values
+        self._version += 1
 
     def _keep(self, text: str, cleaned: str) -> None:
         self._cleaned[text] = cleaned

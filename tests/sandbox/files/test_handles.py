@@ -34,6 +34,20 @@ async def test_a_change_by_somebody_else_is_told_once(driver: Driver, tree: Path
     assert driver.changed() == ("d/a",)
 
 
+async def test_what_is_stale_stays_so_until_it_is_read_again_and_is_still_told(driver: Driver, tree: Path) -> None:
+    (tree / "a").write_text("x")
+    await driver.read("a")
+    assert driver.stale() == ()
+    (tree / "a").write_text("y")
+    assert driver.stale() == ("a",)
+    assert driver.stale() == ("a",)
+    assert driver.changed() == ("a",)
+    assert driver.changed() == ()
+    assert driver.stale() == ("a",)
+    await driver.read("a")
+    assert driver.stale() == ()
+
+
 async def test_a_change_back_to_what_is_known_is_no_change(driver: Driver, tree: Path) -> None:
     (tree / "a").write_text("x")
     await driver.read("a")

@@ -48,6 +48,7 @@ class Driver:
     def __init__(self, ground: Ground, role: Role, base: str = "") -> None:
         self._ground, self._granted = ground, Granted(role)
         self._handles, self._news = Handles(), News(base)
+        self._untold: tuple[str, ...] = ()
         self._engine = searching.Engine(searching.ripgrep())
 
     def close(self) -> None:
@@ -115,6 +116,15 @@ class Driver:
         return self._handles.open_files()
 
     def changed(self) -> tuple[str, ...]:
+        found, self._untold = (*self._untold, *self._looked()), ()
+        return tuple(dict.fromkeys(found))
+
+    def stale(self) -> tuple[str, ...]:
+        """All that are not as this session knows them now. Each change is still told once, by `changed`."""
+        self._untold = (*self._untold, *self._looked())
+        return self._handles.stale()
+
+    def _looked(self) -> tuple[str, ...]:
         try:
             with Tree(self._ground, self._granted) as tree:
                 return self._news.changed(tree, self._handles)

@@ -85,6 +85,10 @@ class Handles:
         """Those of them that changed and were not told yet."""
         return tuple(path for path in paths if self._is_news(path, look))
 
+    def stale(self) -> tuple[str, ...]:
+        """Those that are not as the session knows them, as far as somebody looked."""
+        return tuple(path for path, held in self._held.items() if held.latest != held.version)
+
     def _put(self, path: str, held: Held) -> None:
         if path not in self._held:
             for above in _above(path):

@@ -20,11 +20,11 @@ from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
 from daimon.abi.event import Address, Answer, Event, Fired, FromAgent, Late, Said, Stop
 from daimon.abi.event import Erased as Tombstone
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, BlobHash, Conversation, EventId, Key, SpaceId, StepRef, TimerId, TurnId
-from daimon.abi.label import owned
+from daimon.abi.label import Author, Label, Origin, owned
+from daimon.abi.memory import AmendedBy, Amender, Amendment, ForgetSource, Import, Item, Learn, Put, Remember
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.ports import (
     START,
-    Archive,
     Blob,
     Busy,
     Claim,
@@ -43,11 +43,12 @@ from daimon.abi.ports import (
     Outbox,
     Overview,
     Parked,
+    Past,
     Released,
     Store,
     Timers,
 )
-from daimon.abi.step import Continue, Decided, Happened, Received, Replied, Step, StepBody, Wait
+from daimon.abi.step import ContextRef, Continue, Decided, Happened, Received, Replied, Step, StepBody, Wait
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State
 from daimon.testing.clock import ManualClock
@@ -58,10 +59,12 @@ B = Conversation(HOME_SPACE, "b")
 PINS = Pins("c1", "p1", "s1", "t1", "m1")
 TTL_S = 30.0
 DONE = Ended(Ending.ANSWERED, owned("test"), (Text("an answer"),))
+MINE = owned("terminal")
+WEB = Label.of(Origin(Author.STRANGER, "web:x.org"), readers=(OWNER,))
 T = TypeVar("T")
 
 
-class FullJournal(Intake, Journal, Archive, Overview, Store, Eraser, Forks, Timers, Outbox, Protocol):
+class FullJournal(Intake, Journal, Past, Overview, Store, Eraser, Amender, Forks, Timers, Outbox, Protocol):
     """All journal ports at once."""
 
 
@@ -522,6 +525,142 @@ class JournalContract:
                 items = [(await asyncio.wait_for(anext(changes), 5)).item for _ in range(2)]
             assert items[-1] == Erasure(claim.turn.id, clock.now(), "the owner asked")
 
+    # -- amending, forgetting
+
+    async def test_an_amendment_is_a_change_that_readers_see_in_its_place(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(first := _event(clock, "k1"))
+            await journal.amend(amendment := _amendment(clock, "am-1", Remember("tea at four", "n-1"), Put("city", "Graz")))
+            await journal.accept(last := _event(clock, "k2"))
+            assert await _items(journal, 3) == [first, amendment, last]
+
+    async def test_a_second_amendment_with_the_same_id_is_the_first(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.amend(first := _amendment(clock, "am-1", Remember("tea at four", "n-1")))
+            await journal.amend(_amendment(clock, "am-1", Remember("something else", "n-2")))
+            await journal.accept(after := _event(clock, "k1"))
+            assert await _items(journal, 2) == [first, after]
+
+    async def test_a_source_is_not_forgotten_by_a_plain_amendment_nor_without_a_name(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            assert await _raises(BadInput, journal.amend(_amendment(clock, "am-1", ForgetSource("web:x.org"))))
+            assert await _raises(BadInput, journal.forget_source(_amendment(clock, "am-2", Remember("tea", "n-1"))))
+            assert await _raises(BadInput, journal.forget_source(_amendment(clock, "am-3", ForgetSource(""))))
+            await journal.accept(event := _event(clock, "k1"))
+            assert await _items(journal, 1) == [event]
+
+    async def test_forgetting_a_source_empties_what_names_it_and_nothing_else(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            before = _step(clock, claim, 0, _happened(0, text="the owner's list"))
+            steps = [before, _labelled(_step(clock, claim, 1, _happened(1, text="from the page")), WEB)]
+            await journal.finish(claim, steps, Ended(Ending.ANSWERED, owned("test").joined(WEB), (Text("the page says"),)))
+            await journal.accept(other := replace(_event(clock, "k2", B), label=Label.of(Origin(Author.STRANGER, "web:x.org.example"))))
+            before_it = await journal.erasures()
+            assert await journal.forget_source(forget := _amendment(clock, "am-1", ForgetSource("web:x.org"))) == 2
+            kept, gone = await journal.steps(claim.turn.id)
+            assert kept == before
+            assert (type(gone.body), gone.n, gone.label) == (Tombstone, 1, WEB)
+            assert (await journal.event(claim.event.id)).body == claim.event.body
+            assert (await journal.event(other.id)).body == other.body
+            assert [m.content for m in await journal.outgoing(10)] == [None]
+            items = await _items(journal, 6)
+            assert items[4:] == [forget, Erasure(claim.turn.id, clock.now(), "web:x.org was forgotten", (f"{claim.turn.id}:1",))]
+            assert await journal.erasures() > before_it
+
+    async def test_forgetting_twice_with_one_id_is_forgetting_once(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(replace(_event(clock, "k1"), label=WEB))
+            forget = _amendment(clock, "am-1", ForgetSource("web:x.org"))
+            assert [await journal.forget_source(forget) for _ in range(2)] == [1, 0]
+            await journal.accept(later := replace(_event(clock, "k2"), label=WEB))
+            assert await journal.forget_source(forget) == 0
+            assert (await journal.event(later.id)).body == later.body
+
+    async def test_an_event_that_waits_for_its_turn_is_forgotten_too(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(event := replace(_event(clock, "k1"), label=WEB))
+            assert await journal.forget_source(_amendment(clock, "am-1", ForgetSource("web:x.org"), reason="asked")) == 1
+            assert (await _items(journal, 3))[-1] == Erasure(TurnId(""), clock.now(), "asked", (event.id,))
+            assert isinstance(_claimed(await journal.claim(A, "w1", TTL_S, PINS)).event.body, Tombstone)
+
+    async def test_an_event_a_step_and_a_turn_are_sources_too(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            first = await _begin(journal, clock)
+            await journal.finish(first, [_step(clock, first, n, _happened(n, text=f"result {n}")) for n in range(2)], DONE)
+            second = await _begin(journal, clock, "k2")
+            await journal.finish(second, [_step(clock, second, 0, _happened(0))], DONE)
+            assert await journal.forget_source(_amendment(clock, "am-1", ForgetSource(f"{first.turn.id}:1"))) == 1
+            assert [type(step.body) for step in await journal.steps(first.turn.id)] == [Happened, Tombstone]
+            assert await journal.forget_source(_amendment(clock, "am-2", ForgetSource(first.event.id))) == 1
+            assert isinstance((await journal.event(first.event.id)).body, Tombstone)
+            assert (await journal.event(second.event.id)).body == second.event.body
+            assert await journal.forget_source(_amendment(clock, "am-3", ForgetSource(second.turn.id))) >= 2
+            assert isinstance((await journal.event(second.event.id)).body, Tombstone)
+            assert isinstance((await journal.steps(second.turn.id))[0].body, Tombstone)
+
+    async def test_a_turn_that_would_lose_something_must_be_over(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            await journal.record(claim, [step := _labelled(_step(clock, claim, 0, _happened(0)), WEB)])
+            for source in ("web:x.org", claim.turn.id, claim.event.id, f"{claim.turn.id}:0"):
+                said = await _refusal(BadInput, journal.forget_source(_amendment(clock, f"am-{source}", ForgetSource(source))))
+                assert claim.turn.id in said
+            assert await journal.steps(claim.turn.id) == (step,)
+            await journal.finish(claim, [], DONE)
+            assert await journal.forget_source(_amendment(clock, "am-web:x.org", ForgetSource("web:x.org"))) == 1
+
+    async def test_a_source_of_another_space_is_not_reached(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(event := replace(_event(clock, "k1"), label=WEB))
+            guest = replace(_amendment(clock, "am-1", ForgetSource("web:x.org")), space=SpaceId("guest"))
+            assert await journal.forget_source(guest) == 0
+            assert await journal.forget_source(replace(guest, id="am-2", operations=(ForgetSource(event.id),))) == 0
+            assert (await journal.event(event.id)).body == event.body
+
+    async def test_a_prompt_of_another_conversation_that_quotes_what_is_erased_is_erased(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            first = await _begin(journal, clock)
+            await journal.finish(first, [_step(clock, first, 0, _happened(0))], DONE)
+            await journal.accept(_event(clock, "k2", B))
+            other = _claimed(await journal.claim(B, "w1", TTL_S, PINS))
+            asked = [_blob(b"system", b"tools", b"recalled: k1"), _blob(b"system", b"tools", b"nothing recalled")]
+            quotes = ContextRef("recall", blob_hash(b"recalled: k1")), ContextRef("quote", first.event.id)
+            replies = [Replied("m", (), "stop", request=asked[0].hash, context=quotes), Replied("m", (), "stop", request=asked[1].hash)]
+            await journal.finish(other, [_step(clock, other, n, reply) for n, reply in enumerate(replies)], DONE, asked)
+            await journal.forget_source(_amendment(clock, "am-1", ForgetSource(first.event.id)))
+            assert await _raises(Erased, journal.get(asked[0].hash))
+            assert await journal.get(asked[1].hash) == b"systemtoolsnothing recalled"
+            assert [step.body for step in await journal.steps(other.turn.id)] == replies
+
+    async def test_an_import_goes_on_without_the_items_of_a_forgotten_source(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            own, theirs = (
+                Item(id=f"n-{n}", kind="note", text="text", at=clock.now(), label=label, source="am-0")
+                for n, label in enumerate((MINE, WEB))
+            )
+            mixed = _amendment(clock, "am-1", Import((own, theirs)), Put("city", "Graz"))
+            await journal.amend(mixed)
+            await journal.amend(whole := replace(_amendment(clock, "am-2", Remember("from the page", "n-9")), label=WEB))
+            await journal.amend(Amendment(id="am-3", space=HOME_SPACE, principal=OWNER, at=clock.now(), operations=(Import((theirs,)),)))
+            assert await journal.forget_source(_amendment(clock, "am-4", ForgetSource("web:x.org"))) == 3
+            left = [item for item in await _items(journal, 4) if isinstance(item, Amendment)]
+            assert left[0] == replace(mixed, operations=(Import((own,)), Put("city", "Graz")))
+            assert left[1] == replace(whole, operations=())
+            assert (left[2].id, left[2].operations) == ("am-3", ())
+
+    async def test_a_fact_that_was_learnt_by_hand_goes_with_the_event_whose_words_it_has(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            await journal.accept(event := _event(clock, "k1"))
+            kept = Learn("f-2", "owner", "lives in Graz", "city")
+            await journal.amend(learnt := _amendment(clock, "am-1", Learn("f-1", "owner", "likes tea", source=event.id), kept))
+            assert await journal.forget_source(_amendment(clock, "am-2", ForgetSource(event.id))) == 2
+            assert (await _items(journal, 2))[1] == replace(learnt, operations=(kept,))
+            assert await journal.forget_source(_amendment(clock, "am-3", ForgetSource("am-1"))) == 1
+            assert (await _items(journal, 2))[1] == replace(learnt, operations=())
+
+    # -- forks
+
     async def test_a_fork_copies_the_steps_and_takes_its_effects_from_the_record(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
             claim = await _begin(journal, clock)
@@ -575,6 +714,20 @@ def _stop(clock: ManualClock, claim: Claim) -> Event:
     return replace(_event(clock, f"stop-{claim.turn.id}", claim.conversation), body=Stop(claim.turn.id))
 
 
+def _amendment(clock: ManualClock, id_: str, *operations: AmendedBy, reason: str = "") -> Amendment:
+    return Amendment(id=id_, space=HOME_SPACE, principal=OWNER, at=clock.now(), operations=operations, label=MINE, reason=reason)
+
+
+def _labelled(step: Step, label: Label) -> Step:
+    return replace(step, label=label)
+
+
+async def _items(journal: FullJournal, n: int) -> list[Event | Step | Erasure | Amendment]:
+    """The first so many changes."""
+    async with aclosing(journal.watch(START)) as changes:  # type: ignore[type-var]
+        return [(await asyncio.wait_for(anext(changes), 5)).item for _ in range(n)]
+
+
 def _step(clock: ManualClock, claim: Claim, n: int, body: StepBody) -> Step:
     turn = claim.turn
     return Step(
@@ -624,6 +777,14 @@ async def _deliver_internal(journal: FullJournal) -> Event:
 
 async def _is_fenced(work: Awaitable[object]) -> bool:
     return await _raises(Fenced, work)
+
+
+async def _refusal(kind: type[Exception], work: Awaitable[object]) -> str:
+    try:
+        await work
+    except kind as refusal:
+        return str(refusal)
+    return ""
 
 
 async def _raises(kind: type[Exception], work: Awaitable[object]) -> bool:

@@ -3,6 +3,7 @@
 from daimon.testing.provider.anthropic.shape import ANTHROPIC
 from daimon.testing.provider.google.request import GENERATE
 from daimon.testing.provider.google.shape import GOOGLE
+from daimon.testing.provider.openai.embeddings import EMBEDDINGS
 from daimon.testing.provider.openai.shape import OPENAI
 from daimon.testing.provider.shape import Shape
 from daimon.testing.provider.wire import Asked
@@ -17,6 +18,8 @@ def asks_a_model(asked: Asked) -> Shape | None:
         return OPENAI
     if asked.path.endswith("/v1/messages"):
         return ANTHROPIC
+    if asked.path.endswith("/embeddings"):
+        return EMBEDDINGS
     return GOOGLE if GENERATE.search(asked.path) else None
 
 

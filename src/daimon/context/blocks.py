@@ -1,0 +1,123 @@
+"""Messages that are made for a prompt: the page, what was recalled, what is left out, what the model must know now.
+
+Each says in brackets what it is, so that a model can tell it from what somebody said. A block carries the label of all that is in it. The
+first three are kept by the hash of their bytes and shown again just so; notices are made anew each time and stand last.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from daimon.abi.codec import blob_hash, encode
+from daimon.abi.context import Block, Entry
+from daimon.abi.label import Author, Label, Origin, join
+from daimon.abi.memory import Hit, Page, Reason, Recalled
+from daimon.abi.message import Message, Role, said
+from daimon.abi.step import ContextRef
+from daimon.context.compress import clip
+from daimon.context.tokens import of_text
+
+OURS = Label.of(Origin(Author.SERVICE, "daimon"))
+LINE = 160
+"""Tokens of one recalled line."""
+MOST_SUMMARY = 600
+MOST_ASKED, MOST_ANSWERED = 160, 240
+"""Characters of what was asked and answered, in the summary of a turn."""
+_OF_TURN = re.compile(r"- [\d-]+ [\d:]+ \((\S+)\) ")
+_SUMMARY = "[earlier] Not shown any more, in short. `recall` finds the words."
+_MEMORY = "[memory] Recalled for what comes next. It was said then; it may not hold now."
+_PAGE = "[page] What you keep in mind at all times. `remember` changes it."
+
+
+def block(message: Message, refs: Iterable[ContextRef] = ()) -> Block:
+    return Block(blob_hash(encode(Message, message)), message, tuple(refs))
+
+
+def page(found: Page) -> Block | None:
+    if not found.notes:
+        return None
+    lines = (f"- {note.text} ({note.id})" for note in found.notes)
+    message = said(Role.USER, "\n".join((_PAGE, *lines)), join(note.label for note in found.notes))
+    return block(message, (ContextRef("quote", note.source) for note in found.notes))
+
+
+def memory(recalled: Recalled, tokens: int) -> Block | None:
+    """As many of the best hits as there is room for, in the order of time."""
+    kept: list[Hit] = []
+    left = tokens - of_text(_MEMORY)
+    for hit in recalled.hits:
+        size = of_text(_line(hit))
+        if size > left:
+            break
+        kept.append(hit)
+        left -= size
+    if not kept:
+        return None
+    lines = (_line(hit) for hit in sorted(kept, key=lambda hit: (hit.item.at, hit.item.id)))
+    message = said(Role.USER, "\n".join((_MEMORY, *lines)), join(hit.item.label for hit in kept))
+    return block(message, (ref for hit in kept for ref in _refs(hit)))
+
+
+def summary(before: Message | None, gone: Sequence[Entry]) -> Block | None:
+    """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room."""
+    lines = [] if before is None else before.text.split("\n")[1:]
+    lines += [_turn(list(entries)) for _, entries in groupby(gone, key=lambda entry: entry.turn)]
+    dropped = 0
+    while len(lines) > 1 and sum(map(of_text, lines)) > MOST_SUMMARY:
+        lines.pop(0)
+        dropped += 1
+    if not lines:
+        return None
+    labels = [entry.label for entry in gone] + ([before.label] if before is not None else [])
+    head = _SUMMARY if not dropped or (before is None and not gone) else f"{_SUMMARY} (Older turns are left out here as well.)"
+    message = said(Role.USER, "\n".join((head, *lines)), join(labels))
+    return block(message, (ContextRef("quote", turn[1]) for line in lines if (turn := _OF_TURN.match(line))))
+
+
+def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str]) -> Message | None:
+    """What is true now and stands nowhere else. No words of others are in it: only names of tools, files and steps."""
+    lines = [f"- not resolved: {entry.subject.split(' ', 1)[0]} failed (recall ref={entry.source})" for entry in errors]
+    lines += [f"- changed since you read it: {path}{f' ({where})' if where else ''}; read it again" for path, where in stale.items()]
+    lines += [f"- not there in time: {what}" for what in late]
+    return said(Role.USER, "\n".join(("[now]", *lines)), OURS) if lines else None
+
+
+def why(refs: Iterable[ContextRef]) -> dict[str, str]:
+    """By the id of a recalled item: why it was one."""
+    return {ref.ref.partition(" ")[0]: ref.ref.partition(" ")[2] for ref in refs if ref.what == "why"}
+
+
+def _line(hit: Hit) -> str:
+    item = hit.item
+    who = f" {item.speaker}:" if item.speaker else ""
+    text = " ".join(item.text.split())
+    return f"- {item.at:%Y-%m-%d %H:%M}{who} {clip(text, item.id, LINE)} ({item.id})"
+
+
+def _refs(hit: Hit) -> tuple[ContextRef, ...]:
+    item, reasons = hit.item, ", ".join(map(_reason, hit.why))
+    return ContextRef("quote", item.source), ContextRef("memory", item.id), ContextRef("why", f"{item.id} {reasons}")
+
+
+def _reason(reason: Reason) -> str:
+    rank = f" {reason.rank}" if reason.rank else ""
+    return f"{reason.by}{rank}" + (f" ({reason.note})" if reason.note else "")
+
+
+def _turn(entries: list[Entry]) -> str:
+    asked = next((_short(entry.whole.text, MOST_ASKED) for entry in entries if entry.sort == "said"), "")
+    replies = [entry.whole.text for entry in entries if entry.sort == "reply" and entry.whole.text]
+    answer = _short(replies[-1], MOST_ANSWERED) if replies else ""
+    used: dict[str, int] = {}
+    for entry in entries:
+        if entry.sort == "result":
+            tool = entry.subject.split(" ", 1)[0]
+            used[tool] = used.get(tool, 0) + 1
+    did = ", ".join(f"{tool} ×{times}" if times > 1 else tool for tool, times in used.items())
+    parts = (f"asked: {asked}" if asked else "", f"used {did}" if did else "", f"answered: {answer}" if answer else "")
+    return f"- {entries[0].at:%Y-%m-%d %H:%M} ({entries[0].turn}) {'; '.join(part for part in parts if part)}"
+
+
+def _short(text: str, most: int) -> str:
+    plain = " ".join(text[: 4 * most].split())
+    return plain if len(plain) <= most else f"{plain[:most]}…"

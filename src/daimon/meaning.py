@@ -1,0 +1,45 @@
+"""Who makes vectors of texts, as the settings say: the model on this machine, a server of `[models]`, or nobody.
+
+Nobody is an answer too: then things are found by their words only, and `why` says so in words. Nothing is started here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from daimon import config, endpoints
+from daimon.abi.errors import Misconfigured
+from daimon.abi.ports import Clock
+from daimon.keeper import Vault
+from daimon.memory.embedding.process import PROGRAM, LocalEmbedder
+from daimon.memory.embedding.remote import RemoteEmbedder, Server
+from daimon.memory.embedding.weights import missing
+
+LOCAL, OFF = "local", "off"
+_CLOSED = "from daimon.machine.privacy import close_memory\nclose_memory()\n"
+"""The process holds what people said: nobody of the same user looks into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    embedder: LocalEmbedder | RemoteEmbedder | None
+    """Whoever asked for it closes it."""
+    why: str = ""
+    """Where there is none."""
+
+
+def meaning_of(settings: config.Settings, vault: Vault, environment: Mapping[str, str], clock: Clock) -> Meaning:
+    """Raises Misconfigured for a name that is none of `[models]`, and for one that speaks another language."""
+    name = settings.memory.embeddings
+    if name == OFF:
+        return Meaning(None, "memory.embeddings is off")
+    if name == LOCAL:
+        lacking = missing()
+        return Meaning(None, lacking) if lacking else Meaning(LocalEmbedder(clock, program=_CLOSED + PROGRAM))
+    if name not in settings.models:
+        known = ", ".join([LOCAL, OFF, *sorted(settings.models)])
+        raise Misconfigured(f"memory.embeddings names {name!r}, but there is no such model; known are {known}")
+    endpoint = endpoints.endpoint_of(name, settings, vault, environment)
+    if endpoint.served_by.shape != "openai":
+        text = f"memory.embeddings names {name!r}, but {endpoint.served_by.title} has no /v1/embeddings; name a server that has, or local"
+        raise Misconfigured(text)
+    return Meaning(RemoteEmbedder(Server(endpoint.address, endpoint.model, endpoint.credentials, endpoint.hide, endpoint.is_near), clock))

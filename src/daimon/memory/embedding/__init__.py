@@ -1,0 +1,1 @@
+"""Meaning: vectors of texts, made by a small model in a process of its own or by a server that the owner names."""
