@@ -72,6 +72,7 @@ from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
 from daimon.machine.privacy import close_memory
+from daimon.meaning import meaning_of
 from daimon.memory.store import MemoryStore
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
@@ -148,9 +149,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
         ids.go_on_after(await journal.newest())
-        memory, warnings = await MemoryStore.open(home.memory, journal)
+        meaning = meaning_of(settings, vault, os.environ, clock)
+        stack.push_async_callback(meaning.close)
+        memory, warnings = await MemoryStore.open(home.memory, journal, meaning.embedder)
         stack.push_async_callback(memory.close)
-        mind = Mind(vault, kit, journal, clock, random, settings)
+        mind = Mind(vault, kit, journal, clock, random, settings, meaning.on_this_machine)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
         sites = await _sites(home, sandboxes, clock, settings.sandbox, settings.sandbox.idle_minutes * 60)
@@ -224,7 +227,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
-            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), boxes.tend(), sites.tend(), backups.tend())
+            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
+            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:

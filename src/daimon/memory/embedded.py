@@ -41,8 +41,9 @@ class Run(Protocol):
 
 
 class Embedding:
-    def __init__(self, embedder: Embedder, run: Run, clock: Clock) -> None:
-        self._embedder, self._run, self._clock = embedder, run, clock
+    def __init__(self, embedder: Embedder, run: Run, clock: Clock, rest_s: float = 0.0) -> None:
+        """`rest_s`: so long after something new it begins, so that it is out of the way while somebody waits for an answer."""
+        self._embedder, self._run, self._clock, self._rest_s = embedder, run, clock, rest_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._connection: apsw.Connection | None = None
@@ -57,6 +58,7 @@ class Embedding:
         """Until it is cancelled."""
         self._loop = asyncio.get_running_loop()
         while True:
+            await self._clock.sleep(self._rest_s)
             self._woken.clear()
             while await self._step():
                 pass

@@ -4,6 +4,7 @@ Where nobody does, or it fails, things are found by their words, and the answer 
 speakers, because half of a dialogue has them.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -17,6 +18,9 @@ from daimon.memory.recall import meant, recall
 
 T = TypeVar("T")
 WORDS_ONLY = "words only: no embeddings are set up"
+NOTHING_YET = "words only: nothing has a vector yet"
+PATIENCE_S = 1.5
+"""For the vector of a question: somebody waits for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,22 @@ class Recall:
 
     async def _vector(self, query: Query) -> tuple[bytes, str]:
         """Of the question, if there is one; and what things are found by."""
-        if self._embedder is None:
+        embedder = self._embedder
+        if embedder is None:
             return b"", WORDS_ONLY
+        text, has_vectors = await self._run(lambda connection: (meant(connection, query), _has_vectors(connection, embedder.model)))
+        if not has_vectors or not text.strip():
+            return b"", NOTHING_YET
         try:
-            text = await self._run(lambda connection: meant(connection, query))
-            (vector,) = await self._embedder.embed((text,), "query") if text.strip() else (b"",)
+            async with asyncio.timeout(PATIENCE_S):
+                (vector,) = await embedder.embed((text,), "query")
+        except TimeoutError:
+            return b"", f"words only: {embedder.model} took longer than {PATIENCE_S:g} s"
         except ToolFailed as failed:
             return b"", f"words only: {failed}"
-        return vector, f"words and meaning ({self._embedder.model})"
+        return vector, f"words and meaning ({embedder.model})"
+
+
+def _has_vectors(connection: apsw.Connection, model: str) -> bool:
+    """Of one that is comparable: else nobody need be woken to make one of the question."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM vectors WHERE model = ? LIMIT 1)", (model,)).get)
