@@ -222,15 +222,15 @@ async def test_a_strangers_words_of_an_earlier_turn_are_still_a_strangers(journa
 
 
 async def test_when_the_budget_is_short_the_oldest_turns_go_and_a_summary_says_so(journal: MemoryJournal) -> None:
-    for n in range(5):
+    for n in range(12):
         await exchange(journal, f"question {n}", "word " * 200)
     now = await begin(journal, "now")
     made = await prompt(pager(journal, 1_900), scene(now))
     asked = [text for text in words(made) if text.startswith("question")]
-    assert asked == [f"question {n}" for n in range(5 - len(asked), 5)]
-    assert 0 < len(asked) < 5
+    assert asked == [f"question {n}" for n in range(12 - len(asked), 12)]
+    assert 0 < len(asked) < 12
     assert words(made)[1].startswith("[earlier]")
-    assert "question 0" in words(made)[1]
+    assert f"question {11 - len(asked)};" in words(made)[1]
     assert [ref.what for ref in made.request.context].count("turn") == len(asked)
 
 
