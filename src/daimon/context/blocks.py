@@ -5,7 +5,8 @@ first three are kept by the hash of their bytes and shown again just so; notices
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from daimon.abi.codec import blob_hash, encode
@@ -79,23 +80,33 @@ def fitted(made: Block | None, tokens: int) -> Block | None:
 
 
 def summary(before: Message | None, gone: Sequence[Entry], tokens: int = MOST_SUMMARY) -> Block | None:
-    """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room."""
-    lines = [] if before is None else [line for line in before.text.split("\n")[1:] if line.startswith("- ")]
-    was_cut = before is not None and _OLDER in before.text
-    lines += [_turn(list(entries)) for _, entries in groupby(gone, key=lambda entry: entry.turn)]
-    left, kept = tokens - PER_MESSAGE - of_text(f"{_SUMMARY} {_OLDER}"), list[str]()
-    for line in reversed(lines):
-        left -= of_text(line) + 1
-        if left < 0:
-            break
-        kept.insert(0, line)
-    if not kept and (not lines or tokens < LEAST_BLOCK):
+    """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room, and leave its label too."""
+    if tokens < LEAST_BLOCK:
         return None
-    kept = kept or [first(lines[-1], left + of_text(lines[-1]) - 1)]
-    labels = [entry.label for entry in gone] + ([before.label] if before is not None else [])
-    head = f"{_SUMMARY} {_OLDER}" if was_cut or len(kept) < len(lines) else _SUMMARY
-    message = said(Role.USER, "\n".join((head, *kept)), join(labels))
+    left, kept, labels, has_all = tokens - PER_MESSAGE - of_text(f"{_SUMMARY} {_OLDER}"), list[str](), list[Label](), False
+    for line, label in _lines(before, gone):
+        size = of_text(line) + 1
+        if size > left and kept:
+            break
+        kept.insert(0, line if size <= left else first(line, left - 1))
+        labels.append(label)
+        left -= size
+    else:
+        has_all = before is None or _OLDER not in before.text
+    if not kept:
+        return None
+    head = _SUMMARY if has_all else f"{_SUMMARY} {_OLDER}"
+    message = said(Role.USER, "\n".join((head, *kept)), join({OURS, *labels}))
     return block(message, (ContextRef("quote", turn[1]) for line in kept if (turn := _OF_TURN.match(line))))
+
+
+def _lines(before: Message | None, gone: Sequence[Entry]) -> Iterator[tuple[str, Label]]:
+    """With whose words are in them; the newest first."""
+    for _, entries in groupby(reversed(gone), key=lambda entry: entry.turn):
+        yield _turn(list(entries)[::-1])
+    if before is not None:
+        lines = [line for line in before.text.split("\n")[1:] if line.startswith("- ")]
+        yield from ((line, before.label) for line in reversed(lines))
 
 
 def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str], tokens: int = MOST_NOTICES) -> Message | None:
@@ -146,18 +157,16 @@ def _reason(reason: Reason) -> str:
     return f"{reason.by}{rank}" + (f" ({reason.note})" if reason.note else "")
 
 
-def _turn(entries: list[Entry]) -> str:
-    asked = next((_short(entry.whole.text, MOST_ASKED) for entry in entries if entry.sort == "said"), "")
-    replies = [entry.whole.text for entry in entries if entry.sort == "reply" and entry.whole.text]
-    answer = _short(replies[-1], MOST_ANSWERED) if replies else ""
-    used: dict[str, int] = {}
-    for entry in entries:
-        if entry.sort == "result":
-            tool = _tool(entry)
-            used[tool] = used.get(tool, 0) + 1
+def _turn(entries: list[Entry]) -> tuple[str, Label]:
+    asked = next((entry for entry in entries if entry.sort == "said"), None)
+    reply = next((entry for entry in reversed(entries) if entry.sort == "reply" and entry.whole.text), None)
+    used = Counter(_tool(entry) for entry in entries if entry.sort == "result")
     did = ", ".join(f"{tool} ×{times}" if times > 1 else tool for tool, times in list(used.items())[:MOST_TOOLS])
-    parts = (f"asked: {asked}" if asked else "", f"used {did}" if did else "", f"answered: {answer}" if answer else "")
-    return f"- {entries[0].at:%Y-%m-%d %H:%M} ({entries[0].turn}) {'; '.join(part for part in parts if part)}"
+    parts = [f"asked: {_short(asked.whole.text, MOST_ASKED)}"] if asked else []
+    parts += [f"used {did}"] if did else []
+    parts += [f"answered: {_short(reply.whole.text, MOST_ANSWERED)}"] if reply else []
+    label = join([OURS, *(entry.label for entry in (asked, reply) if entry is not None)])
+    return f"- {entries[0].at:%Y-%m-%d %H:%M} ({entries[0].turn}) {'; '.join(parts)}", label
 
 
 def _short(text: str, most: int) -> str:

@@ -165,9 +165,10 @@ def _goes_on(grown: _Grown, steps: tuple[Step, ...]) -> bool:
 
 def of_block(block: Block, sort: Sort, turn: TurnId, at: datetime) -> Entry:
     """In its shorter forms it is gone but for a word, which is ours: what is in it can be recalled again."""
-    whole, gone, tokens = block.message, encode(Message, GONE), estimate(GONE)
-    sizes, chunks = (max(estimate(whole), tokens), tokens, tokens), (encode(Message, whole), gone, gone)
-    return Entry(turn, sort, turn, at, whole, GONE, GONE, sizes, starts=True, chunks=chunks)
+    whole = block.message
+    short = GONE if estimate(whole) > estimate(GONE) else whole
+    (size, chunk), (less, shorter) = ((estimate(each), encode(Message, each)) for each in (whole, short))
+    return Entry(turn, sort, turn, at, whole, short, short, (size, less, less), starts=True, chunks=(chunk, shorter, shorter))
 
 
 def lost(hash_: str) -> Block | None:

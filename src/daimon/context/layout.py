@@ -128,7 +128,9 @@ class Layout:
         line = policy.line_at(entries, cut.at, cut.begin)
         self._pins = policy.pinned(line, cut.at, cut.room, cut.begin)
         self._forms: list[Form | None] = policy.placed(line, cut, self._pins)
-        self._tokens = sum(self._size(entry, form) for entry, form in zip(entries, self._forms, strict=True) if form is not None)
+        at = min(cut.at, len(entries))
+        self._tokens = sum(entry.tokens[0] for entry in entries[at:])
+        self._tokens += sum(self._size(entries[n], form) for n, form in enumerate(self._forms[:at]) if form is not None)
         self._laid = False
 
     def _size(self, entry: Entry, form: Form) -> int:
@@ -138,14 +140,27 @@ class Layout:
         if self._laid:
             return
         self._laid = True
+        at = min(self._cut.at, len(self._line))
         self._messages: list[Message] = []
         self._chunks: list[bytes] = []
         self._shown: list[int] = []
         self._labels: dict[int, Label] = {}
         self._of_earlier = self._of_memory = 0
-        for n, form in enumerate(self._forms):
+        for n, form in enumerate(self._forms[:at]):
             if form is not None:
                 self._show(n)
+        self._show_whole(at)
+
+    def _show_whole(self, at: int) -> None:
+        """All from there on, which is what most of a long window is."""
+        rest, earlier = self._line[at:], max(self._edge - at, 0)
+        messages, sizes = [entry.whole for entry in rest], [entry.tokens[0] for entry in rest]
+        self._messages += messages
+        self._shown += sizes
+        self._chunks += [entry.chunks[0] for entry in rest]
+        self._labels |= {id(message.label): message.label for message in messages}
+        self._of_earlier += sum(sizes[:earlier])
+        self._of_memory += sum(size for entry, size in zip(rest[earlier:], sizes[earlier:], strict=True) if entry.sort == "memory")
 
     def _show(self, n: int) -> None:
         entry, form = self._line[n], self._forms[n]
