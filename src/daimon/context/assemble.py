@@ -95,11 +95,15 @@ class Pager:
     # -- reading ahead
 
     async def prepare(self, scene: Scene) -> Background:
-        """What is new in this turn becomes entries here, where it may take time."""
+        """What is new becomes entries, and these are laid out, here, where it may take time."""
+        background = await self._background(scene)
+        self._layouts.of(scene.turn.id, background).extend(self._now(scene, background))
+        return background
+
+    async def _background(self, scene: Scene) -> Background:
         await self._forget_erased()
         refs = _recorded_refs(scene.steps)
         events = await self._events(scene.steps)
-        self._entries.of_turn(scene.event, scene.turn.id, scene.steps, events)
         if refs is not None:
             return await self._recorded(scene, refs, events)
         turns, inherited = await self._earlier(scene.turn)
@@ -245,15 +249,16 @@ class Pager:
     # -- putting it together
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
-        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
-        if background.memory is not None:
-            now = [self._recalled(background.memory, scene), *now]
         budget = self._paging.budget
         if scene.window is not None:
             budget = replace(budget, window=min(budget.window, scene.window))
         layout = self._layouts.of(scene.turn.id, background)
         fixed = self._beginnings.of(self._systems.get(scene.agent, self._system), tools)
-        return layout.prompt(scene, background, now, fixed, budget.shrunk(_too_long(scene.steps)))
+        return layout.prompt(scene, background, self._now(scene, background), fixed, budget.shrunk(_too_long(scene.steps)))
+
+    def _now(self, scene: Scene, background: Background) -> list[Entry]:
+        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
+        return now if background.memory is None else [self._recalled(background.memory, scene), *now]
 
     def _recalled(self, block: Block, scene: Scene) -> Entry:
         """The same object for every step of a turn."""

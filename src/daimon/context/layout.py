@@ -75,7 +75,7 @@ class Layout:
         self._laid = False
 
     def prompt(self, scene: Scene, background: Background, now: Sequence[Entry], fixed: Fixed, budget: TokenBudget) -> Prompt:
-        self._extend(now)
+        self.extend(now)
         room = _room(fixed, budget, background.page)
         self._fit(room.entries)
         self._lay()
@@ -91,7 +91,7 @@ class Layout:
 
     # -- keeping up
 
-    def _extend(self, now: Sequence[Entry]) -> None:
+    def extend(self, now: Sequence[Entry]) -> None:
         """Adds what is new. An outcome may come late and belong further up; then all is laid out anew."""
         if self._version != self._redactor.version:
             self._version = self._redactor.version

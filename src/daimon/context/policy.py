@@ -209,14 +209,20 @@ class _Sums:
 def _cut(line: Line, sums: _Sums, before: Cut, newest: int) -> Cut:
     entries, begin, end = line.entries, sums.first, len(line.entries)
     guard = max(_guard(entries, newest), begin) if newest else end
-    target = sums.room // 2
+    starts = [n for n in range(begin, min(guard + 1, end)) if _may_begin(line, n)]
+    target = max(sums.room // 2, (sums.room + _floor(sums, starts, guard)) // 2)
     brief = _least(max(before.brief, begin), guard, lambda n: sums.total(begin, begin, n) <= target)
     bare = _least(begin, brief, lambda n: sums.total(begin, n, brief) <= target)
-    if sums.total(begin, bare, brief) > target:
-        starts = [n for n in range(begin, min(guard + 1, end)) if _may_begin(line, n)]
+    if sums.total(begin, bare, brief) > target and starts:
         first = bisect_left(starts, True, key=lambda n: sums.total(n, max(bare, n), max(brief, n)) <= target)
-        begin = starts[min(first, len(starts) - 1)] if starts else begin
+        begin = starts[min(first, len(starts) - 1)]
     return Cut(begin, max(bare, begin), max(brief, begin), end)
+
+
+def _floor(sums: "_Sums", starts: Sequence[int], guard: int) -> int:
+    """What is left when all gave way that may. If that is more than half of the room, only half of the rest is aimed at."""
+    begin = starts[-1] if starts else sums.first
+    return sums.total(begin, max(guard, begin), max(guard, begin))
 
 
 def _may_begin(line: Line, n: int) -> bool:
