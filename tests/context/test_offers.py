@@ -1,6 +1,5 @@
 """Which tools a request shows: what is always there, what comes up, in which order, within which room."""
 
-import json
 from dataclasses import replace
 
 from tests.journal.world import event
@@ -10,7 +9,7 @@ from daimon.abi.ids import TurnId
 from daimon.abi.tool import Effect, Manifest
 from daimon.context.budget import TokenBudget
 from daimon.context.entries import FINDS, entry
-from daimon.context.offers import FOUND_SHARE, LEAST_FOUND, Offers, steady
+from daimon.context.offers import FOUND_SHARE, LEAST_FOUND, Offers, mentions, steady
 from daimon.context.render import from_event
 from daimon.context.tokens import of_tool
 from daimon.testing.clock import START
@@ -31,7 +30,7 @@ def came_up(*names: str) -> Entry:
 
 
 def shown(tools: tuple[Manifest, ...], *entries: Entry, budget: TokenBudget = PLENTY) -> list[str]:
-    return [each.name for each in Offers().of(tools, budget).shown(entries).tools]
+    return [each.name for each in Offers().of(tools, budget).shown(mentions(entries))]
 
 
 def test_the_tool_that_finds_tools_is_known_by_its_name() -> None:
@@ -62,13 +61,13 @@ def test_what_the_agent_does_not_hold_does_not_come_up() -> None:
 def test_three_hundred_tools_fit_into_the_room_for_tools() -> None:
     own, others = (tool("zz_own"), FINDER), tuple(tool(f"mcp_{n:03}", words=60) for n in range(300))
     offer = Offers().of((*own, *others), PLENTY)
-    always = offer.shown(())
-    assert always.tokens <= PLENTY.most_tools
-    assert [each.name for each in always.tools[:3]] == ["zz_own", FINDS, "mcp_000"]
-    every = offer.shown([came_up(*(each.name for each in others))])
-    assert every.tools[: len(always.tools)] == always.tools
-    assert len(every.tools) > len(always.tools)
-    assert every.tokens <= PLENTY.most_tools + PLENTY.most_tools // FOUND_SHARE
+    always = offer.shown({})
+    assert sum(map(of_tool, always)) <= PLENTY.most_tools
+    assert [each.name for each in always[:3]] == ["zz_own", FINDS, "mcp_000"]
+    every = offer.shown(mentions([came_up(*(each.name for each in others))]))
+    assert every[: len(always)] == always
+    assert len(every) > len(always)
+    assert sum(map(of_tool, every)) <= PLENTY.most_tools + PLENTY.most_tools // FOUND_SHARE
 
 
 def test_when_too_many_came_up_those_of_long_ago_give_way() -> None:
@@ -91,14 +90,7 @@ def test_a_window_that_moves_a_little_does_not_move_tools() -> None:
         assert 0.75 * (window // 4) <= steady(TokenBudget(window)) <= window // 4
 
 
-def test_the_same_tools_and_entries_give_the_same_bytes() -> None:
-    tools = (tool("a"), FINDER, tool("b", is_rare=True))
-    one, other = (Offers().of(tools, PLENTY).shown([came_up("b")]) for _ in range(2))
-    assert one == other
-    assert [each["name"] for each in json.loads(one.chunk)] == ["a", FINDS, "b"]
-
-
 def test_between_conversations_that_know_different_tools_nothing_is_mixed_up() -> None:
     offer = Offers().of((tool("a"), FINDER, tool("b", is_rare=True)), PLENTY)
-    lists = [[each.name for each in offer.shown(entries).tools] for entries in ([came_up("b")], [], [came_up("b")], [])]
+    lists = [[each.name for each in offer.shown(mentions(entries))] for entries in ([came_up("b")], [], [came_up("b")], [])]
     assert lists == [["a", FINDS, "b"], ["a", FINDS]] * 2
