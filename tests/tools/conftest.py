@@ -10,7 +10,7 @@ from daimon.abi.label import owned
 from daimon.abi.ports import Count
 from daimon.abi.tool import Call
 from daimon.abi.turn import State
-from daimon.testing.memory import FakeMemory
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.testing.timers import FakeTimers
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
@@ -52,4 +52,6 @@ def counter() -> FakeCounter:
 
 @pytest.fixture
 def registry(memory: FakeMemory, timers: FakeTimers, counter: FakeCounter) -> Registry:
-    return Registry([*clock_tools("Europe/Berlin"), *notes_tools(memory), *reminder_tools(timers), *people_tools(), *status_tools(counter)])
+    return Registry(
+        [*clock_tools("Europe/Berlin"), *notes_tools(memory, FakeTexts()), *reminder_tools(timers), *people_tools(), *status_tools(counter)]
+    )

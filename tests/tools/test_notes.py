@@ -8,7 +8,7 @@ from daimon.abi.ids import HOME_SPACE, OWNER, Key, PrincipalId
 from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.memory import Forget, Item, Remember
 from daimon.abi.tool import Call, Capability, Effect, Result, Tool
-from daimon.testing.memory import FakeMemory
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.tools.notes import notes_tools
 
 STRANGER = Label.of(Origin(Author.STRANGER, "web:evil.example"), readers=(OWNER,))
@@ -20,7 +20,7 @@ def note(id_: str, text: str, at: datetime, label: Label) -> Item:
 
 @pytest.fixture
 def tools(memory: FakeMemory) -> dict[str, Tool]:
-    return {each.manifest.name: each for each in notes_tools(memory)}
+    return {each.manifest.name: each for each in notes_tools(memory, FakeTexts())}
 
 
 async def run(tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
