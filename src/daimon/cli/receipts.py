@@ -31,7 +31,7 @@ def why(given: Path | None, id_: str, as_json: bool) -> None:
 def _item(item: Item) -> list[tuple[str, str]]:
     subject = f"{item.subject}{f', {item.about}' if item.about else ''}"
     over = f" since {_at(item.ended_at)}, by {item.ended_by or 'nobody knows'}" if item.ended_at else ""
-    uses = f"{item.uses} times, last {_at(item.used_at)}" if item.uses else "never recalled for a prompt"
+    uses = f"{'once' if item.uses == 1 else f'{item.uses} times'}, last {_at(item.used_at)}" if item.uses else "never recalled for a prompt"
     return [
         (item.kind, _cut(item.text)),
         *([("about", subject)] if subject else []),

@@ -166,7 +166,7 @@ def _tell_changes(found: Rewound) -> None:
             screen.remark(f"  {sign} {item.id}  {_text(item)[:MOST_SHOWN]}", "")
         if len(items) > MOST_NAMED:
             screen.remark(f"  {sign} … and {len(items) - MOST_NAMED} more", "")
-    screen.remark(f"{_sums(found)}", "")
+    screen.remark(_sums(found), "")
 
 
 def _tell_rewound(found: Rewound, as_json: bool) -> None:
@@ -176,14 +176,17 @@ def _tell_rewound(found: Rewound, as_json: bool) -> None:
     if found.undo is None:
         screen.say("nothing to change: what is kept is as it was then")
         return
-    screen.say(f"restored: {_sums(found)}")
+    screen.say(f"restored: {len(found.ended)} ended, {len(found.returned)} came back{_claims(found)}")
     undo = found.undo.astimezone(UTC).isoformat().replace("+00:00", "Z")
     screen.remark(f"`daimon memory restore --at {undo}` takes this back")
 
 
 def _sums(found: Rewound) -> str:
-    sums = f"{_many(len(found.ended), 'item')} end, {_many(len(found.returned), 'item')} come back"
-    return f"{sums}, {_many(found.claims, 'claim')} of the graph" if found.claims else sums
+    return f"{len(found.ended)} would end, {len(found.returned)} would come back{_claims(found)}"
+
+
+def _claims(found: Rewound) -> str:
+    return f"; {_many(found.claims, 'claim')} of the graph" if found.claims else ""
 
 
 def _counted(found: Forgotten) -> str:

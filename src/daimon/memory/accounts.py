@@ -100,7 +100,7 @@ def _said(body: StepBody) -> str:
         case Replied(parts=parts):
             return transcript.worded(parts)
         case Happened(result=result):
-            return f"{result.tool}: {transcript.worded(result.parts)}"
+            return f"the outcome of {result.tool}"
         case _:
             return ""
 
