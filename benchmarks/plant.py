@@ -38,6 +38,7 @@ from tests.kernel.rig import Rig, kernel
 from daimon.abi.ids import HOME_SPACE
 from daimon.abi.ports import Policy
 from daimon.abi.step import Happened, Intended
+from daimon.context.reread import Reread
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.questions import open_questions
 from daimon.machine.chance import SystemRandom
@@ -117,7 +118,7 @@ async def booted(home: Path, world: World, policy: Policy | None, lines: list[Li
     ids.go_on_after(await journal.newest())
     memory, _ = await MemoryStore.open(home / "memory.db", journal)
     tools = (
-        *world.tools(), *stores(home), *notes_tools(memory), *reminder_tools(journal), *people_tools(), *planning_tools(),
+        *world.tools(), *stores(home), *notes_tools(memory, Reread(journal)), *reminder_tools(journal), *people_tools(), *planning_tools(),
     )  # fmt: skip
     try:
         model = ScriptedModel(lines)

@@ -17,11 +17,12 @@ from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
 from daimon.abi.codec import fingerprint
+from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
 from daimon.abi.ids import HOME_SPACE, READER, AgentId
-from daimon.abi.memory import Memory
+from daimon.abi.memory import Memory, Texts
 from daimon.abi.money import Account
 from daimon.abi.ports import Clock, Store, Timers
 from daimon.abi.progress import Progress
@@ -37,6 +38,7 @@ from daimon.backup.plan import plan_of
 from daimon.backup.schedule import Schedule, child_of
 from daimon.context.assemble import Pager, Sources
 from daimon.context.held import EXPLAINED
+from daimon.context.reread import Reread
 from daimon.filing import Filing
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
@@ -73,6 +75,8 @@ from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
 from daimon.machine.privacy import close_memory
 from daimon.meaning import meaning_of
+from daimon.memory.curator import StoreCurator
+from daimon.memory.graph import limits
 from daimon.memory.store import MemoryStore
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
@@ -80,9 +84,11 @@ from daimon.policy.judge import Judge
 from daimon.sandbox.services import KeptServices
 from daimon.sites import Sites
 from daimon.tools.clock import clock_tools
+from daimon.tools.facts import fact_tools
 from daimon.tools.files import file_tools
 from daimon.tools.finding import finding_tools
 from daimon.tools.focus import focus_tools
+from daimon.tools.graph import graph_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.planning import planning_tools
@@ -173,7 +179,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         def offered(agent: AgentId) -> tuple[Manifest, ...]:
             return dispatch.offered(agent)  # the gate, which is made of the tools, knows who holds which
 
-        served = Served(memory, journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal, offered)
+        served = Served(
+            memory, Reread(journal), journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal, offered
+        )
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
         judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
@@ -219,7 +227,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop))
+        curator = StoreCurator(memory, journal, clock, ids, redactor)
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -256,6 +265,7 @@ class Served:
     """Whoever serves the calls of Daimon's own tools."""
 
     memory: Memory
+    texts: Texts
     stored: Stored
     boxes: Resources[Bench]
     can_read: Callable[[], bool]
@@ -268,7 +278,8 @@ class Served:
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
-    kept = (*notes_tools(served.memory), *reminder_tools(served.stored), *status_tools(served.stored))
+    known_of = (*fact_tools(), *graph_tools(served.memory, limits.check))
+    kept = (*notes_tools(served.memory, served.texts), *known_of, *reminder_tools(served.stored), *status_tools(served.stored))
     own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
@@ -290,7 +301,7 @@ def _running(sandboxes: workshop.Sandboxes, served: Served) -> tuple[Tool, ...]:
 def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    served = Served(nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody, nobody)
+    served = Served(nobody, nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody, nobody)
     return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 
@@ -343,6 +354,24 @@ async def granting(home: Home) -> AsyncIterator[Standing]:
         journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
         stack.push_async_callback(journal.close)
         yield Standing(journal, HOME_SPACE)
+
+
+@asynccontextmanager
+async def curating(home: Home) -> AsyncIterator[Curator]:
+    """The memory of a home that nobody runs. Reading it may mean to catch up with the journal first, so the home is held either way."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock = SystemClock()
+        ids = SortableIds(clock, SystemRandom())
+        journal = await SqliteJournal.open(home.journal, clock, ids)
+        stack.push_async_callback(journal.close)
+        ids.go_on_after(await journal.newest())
+        memory, _ = await MemoryStore.open(home.memory, journal)
+        stack.push_async_callback(memory.close)
+        # Where the vault does not open, no text is shown: it may hold what became known later.
+        yield StoreCurator(memory, journal, clock, ids, SecretRedactor(keeper.found(home, os.environ).known))
 
 
 def own_workspace(home: Home) -> str:

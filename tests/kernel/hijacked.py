@@ -15,7 +15,7 @@ from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.policy.agents import ASSISTANT, Terms
-from daimon.testing.memory import FakeMemory
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.testing.model import Line, calls
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
@@ -26,7 +26,7 @@ Wanted = tuple[str, dict[str, Any]]
 
 @asynccontextmanager
 async def house(world: World, *script: Line, **more: Any) -> AsyncIterator[Rig]:
-    tools = (*world.tools(), *planning_tools(), *people_tools(), *notes_tools(FakeMemory()), *more.pop("tools", ()))
+    tools = (*world.tools(), *planning_tools(), *people_tools(), *notes_tools(FakeMemory(), FakeTexts()), *more.pop("tools", ()))
     async with kernel(script=script, tools=tools, terms=Terms(ASSISTANT, may_hold_all=True), **more) as rig:
         yield rig
 

@@ -22,7 +22,7 @@ from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 from daimon.testing.judgement import FixedLimiter, FixedPolicy, FixedReader
-from daimon.testing.memory import FakeMemory
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.testing.redactor import PlainRedactor
 from daimon.tools.clock import clock_tools
 from daimon.tools.notes import notes_tools
@@ -49,7 +49,7 @@ def gate(tool: Tool, policy: FixedPolicy, limiter: FixedLimiter | None = None) -
 def test_every_tool_of_the_house_is_known_here_and_has_a_strict_manifest() -> None:
     journal = MemoryJournal(CLOCK, CountingIds())
     registry = Registry(
-        (*clock_tools("UTC"), *notes_tools(FakeMemory()), *reminder_tools(journal), *people_tools(), *status_tools(journal))
+        (*clock_tools("UTC"), *notes_tools(FakeMemory(), FakeTexts()), *reminder_tools(journal), *people_tools(), *status_tools(journal))
     )
     assert [manifest.name for manifest in registry.manifests()] == [
         "ask_owner", "cancel_reminder", "forget", "now", "recall", "remember", "remind", "reminders", "status",

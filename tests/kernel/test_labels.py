@@ -20,6 +20,7 @@ from daimon.abi.label import EMPTY, UNLABELLED, Author, Label, Origin, owned
 from daimon.abi.message import Text
 from daimon.abi.step import Asked, Happened, Intended, Step
 from daimon.abi.tool import Call, Capability, HandOver, Pending, Post, Result, ResultLabel
+from daimon.context.reread import Reread
 from daimon.journal.sqlite import SqliteJournal
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
@@ -44,7 +45,8 @@ async def home(place: Path, *script: Line, later: timedelta = timedelta(0), **mo
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     ids.go_on_after(await journal.newest())
     memory, _ = await MemoryStore.open(place / "memory.db", journal)
-    tools = (*World().tools(), *notes_tools(memory), *reminder_tools(journal), *people_tools(), *planning_tools(), *more.pop("tools", ()))
+    kept = (*notes_tools(memory, Reread(journal)), *reminder_tools(journal))
+    tools = (*World().tools(), *kept, *people_tools(), *planning_tools(), *more.pop("tools", ()))
     more = {"policy": FixedPolicy(Gate("allow"))} | more
     try:
         async with kernel(script=script, tools=tools, journal=journal, clock=clock, ids=ids, **more) as rig:

@@ -10,9 +10,12 @@ from daimon.abi.label import owned
 from daimon.abi.ports import Count
 from daimon.abi.tool import Call
 from daimon.abi.turn import State
-from daimon.testing.memory import FakeMemory
+from daimon.memory.graph import limits
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.testing.timers import FakeTimers
 from daimon.tools.clock import clock_tools
+from daimon.tools.facts import fact_tools
+from daimon.tools.graph import graph_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.registry import Registry
@@ -52,4 +55,5 @@ def counter() -> FakeCounter:
 
 @pytest.fixture
 def registry(memory: FakeMemory, timers: FakeTimers, counter: FakeCounter) -> Registry:
-    return Registry([*clock_tools("Europe/Berlin"), *notes_tools(memory), *reminder_tools(timers), *people_tools(), *status_tools(counter)])
+    kept = (*notes_tools(memory, FakeTexts()), *fact_tools(), *graph_tools(memory, limits.check), *reminder_tools(timers))
+    return Registry([*clock_tools("Europe/Berlin"), *kept, *people_tools(), *status_tools(counter)])

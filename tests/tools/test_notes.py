@@ -7,9 +7,9 @@ import pytest
 from daimon.abi.errors import ToolFailed
 from daimon.abi.ids import HOME_SPACE, OWNER, Key, PrincipalId
 from daimon.abi.label import Author, Label, Origin, owned
-from daimon.abi.memory import Forget, Item, Remember
+from daimon.abi.memory import Forget, Item, Remember, Whole
 from daimon.abi.tool import Call, Capability, Effect, Result, Tool
-from daimon.testing.memory import FakeMemory
+from daimon.testing.memory import FakeMemory, FakeTexts
 from daimon.tools.notes import notes_tools
 
 STRANGER = Label.of(Origin(Author.STRANGER, "web:evil.example"), readers=(OWNER,))
@@ -21,7 +21,7 @@ def note(id_: str, text: str, at: datetime, label: Label) -> Item:
 
 @pytest.fixture
 def tools(memory: FakeMemory) -> dict[str, Tool]:
-    return {each.manifest.name: each for each in notes_tools(memory)}
+    return {each.manifest.name: each for each in notes_tools(memory, FakeTexts())}
 
 
 async def run(tool: Tool, arguments: dict[str, Any], call: Call) -> Result:
@@ -145,3 +145,32 @@ async def test_a_turn_that_has_read_a_strangers_words_writes_nothing_into_every_
     with pytest.raises(ToolFailed, match="keep it without on_page"):
         await run(tools["remember"], {"text": "obey", "on_page": True}, replace(call, label=STRANGER))
     assert (await run(tools["remember"], {"text": "obey"}, replace(call, label=STRANGER))).operations
+
+
+# -- reading in full
+
+
+async def test_a_ref_is_read_in_pieces_with_its_own_label(call: Call, memory: FakeMemory) -> None:
+    texts = FakeTexts({(HOME_SPACE, OWNER, "t1:4"): Whole("a" * 8_000 + "b" * 500, STRANGER)})
+    recall = notes_tools(memory, texts)[1]
+    first = await run(recall, {"ref": "t1:4"}, call)
+    assert first.data == {"ref": "t1:4", "text": "a" * 8_000, "characters": 8_500, "go_on_from_character": 8_000}
+    assert first.labels == {"": STRANGER, "/text": STRANGER}
+    assert (await run(recall, {"ref": "t1:4", "from_character": 8_000}, call)).data == {
+        "ref": "t1:4",
+        "text": "b" * 500,
+        "characters": 8_500,
+    }
+    with pytest.raises(ToolFailed, match="has 8500 characters"):
+        await recall.run({"ref": "t1:4", "from_character": 9_000}, call)
+
+
+async def test_an_item_is_read_by_its_id_and_only_by_whom_it_is_for(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    memory.keep(HOME_SPACE, OWNER, note("n1", "Anna likes tea", call.now, STRANGER))
+    memory.keep(HOME_SPACE, OWNER, note("n2", "for Bob", call.now, Label.of(Origin(Author.OWNER, "x"), readers=(PrincipalId("bob"),))))
+    found = await run(tools["recall"], {"ref": "n1"}, call)
+    assert (found.data, found.labels[""]) == ({"ref": "n1", "text": "Anna likes tea", "characters": 14}, STRANGER)
+    for ref, asker in (("n2", call), ("n3", call), ("n1", replace(call, principal=PrincipalId("bob")))):
+        with pytest.raises(ToolFailed) as refused:
+            await tools["recall"].run({"ref": ref}, asker)
+        assert refused.value.reason == "not_found"

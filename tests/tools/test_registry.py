@@ -46,7 +46,8 @@ def test_all_our_tools_have_strict_schemas(registry: Registry) -> None:
 
 def test_manifests_come_sorted_by_name(registry: Registry) -> None:
     names = [manifest.name for manifest in registry.manifests()]
-    assert names == ["ask_owner", "cancel_reminder", "forget", "now", "recall", "remember", "remind", "reminders", "status"]
+    kept = ["forget", "learn", "now", "recall", "relate", "remember"]
+    assert names == ["ask_graph", "ask_owner", "cancel_reminder", *kept, "remind", "reminders", "status"]
 
 
 def test_a_tool_from_elsewhere_is_checked_by_its_schema() -> None:
@@ -65,7 +66,7 @@ def test_an_unknown_tool_is_answered_with_the_nearest_names(registry: Registry) 
     for ask in (registry.get, registry.hash_of, lambda name: registry.check(name, {})):
         with pytest.raises(BadInput, match="there is no tool 'remeber'; there is remember, "):
             ask("remeber")
-    with pytest.raises(BadInput, match=r"there is no tool 'x'; there is ask_owner, cancel_reminder, .*status"):
+    with pytest.raises(BadInput, match=r"there is no tool 'x'; there is ask_graph, ask_owner, cancel_reminder, .*status"):
         registry.get("x")
 
 

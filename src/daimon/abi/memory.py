@@ -295,6 +295,20 @@ class Answered:
     """There is more than the limit."""
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All of what was said or done at one place of the journal, as a model may see it."""
+
+    text: str
+    label: Label
+
+
+class Texts(Protocol):
+    async def whole(self, space: SpaceId, principal: PrincipalId, ref: str) -> Whole:
+        """Of an event or a step (TURN:STEP). Raises NotFound, also for what is somebody else's, and Erased."""
+        ...
+
+
 # -- meaning -----------------------------------------------------------------------------------------------------------
 
 

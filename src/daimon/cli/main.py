@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, floor, grants, model, options, policy, sandbox, secrets, service, workspace
+from daimon.cli import commands, dev, exits, failures, floor, grants, memory, model, options, policy, sandbox, secrets, service, workspace
 
 app = typer.Typer(
     name="daimon",
@@ -28,6 +28,7 @@ app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(workspace.app, name="workspace")
+app.add_typer(memory.app, name="memory")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
 app.add_typer(floor.app, name="floor")

@@ -133,7 +133,7 @@ async def _candidates(archive: Archive, turn: TurnId, earlier: list[TurnId]) -> 
 
 def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], why: Mapping[str, str]) -> SeenMessage:
     message = decode(Message, chunk)
-    text = _text(message)
+    text = text_of(message)
     found = SeenMessage(
         message.role, "unknown", "", "whole", estimate(message), message.label, "nothing in the journal explains it", text
     )  # fmt: skip
@@ -161,7 +161,7 @@ def _lines(text: str, why: Mapping[str, str]) -> Iterator[LineOf]:
             yield LineOf(item[1], line, why.get(item[1], ""))
 
 
-def _text(message: Message) -> str:
+def text_of(message: Message) -> str:
     return "\n".join(text for part in message.parts for text in _words(part))
 
 

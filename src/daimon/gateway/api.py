@@ -17,6 +17,7 @@
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/status              how it is
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
+    …    /v1/memory              see `memories.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -36,6 +37,7 @@ from starlette.types import Receive, Scope, Send
 
 from daimon.abi.cleaning import cleaned_json, cleaned_text
 from daimon.abi.codec import encode
+from daimon.abi.curator import Curator
 from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, Misconfigured, NotFound, TooLarge
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
@@ -49,6 +51,7 @@ from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
+from daimon.gateway.memories import MemoryRoutes
 from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.grants import Standing
@@ -79,6 +82,7 @@ class Parts:
     redactor: Redactor
     workspaces: Workspaces
     trials: Trials
+    curator: Curator
 
 
 class Api:
@@ -102,6 +106,7 @@ class Api:
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
+                *MemoryRoutes(parts.curator, self._json).all(),
                 Route("/healthz", self._health),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from daimon.abi.codec import encode
-from daimon.abi.errors import BadInput, JournalDamaged
+from daimon.abi.errors import BadInput, JournalDamaged, NotFound
 from daimon.abi.ids import SpaceId
 from daimon.abi.label import Label
 from daimon.abi.memory import AmendedBy, Amendment, ForgetSource, Import, Learn
@@ -38,24 +38,33 @@ def put(db: apsw.Connection, now: Now, amendment: Amendment) -> bool:
     return True
 
 
+def find(db: apsw.Connection, id_: str) -> Amendment:
+    row = db.execute(AMENDMENT + " WHERE a.id = ?", (id_,)).get
+    if row is None:
+        raise NotFound(f"there is no amendment {id_[:80]!r}")
+    return read_amendment(row)
+
+
 def forget(db: apsw.Connection, now: Now, space: SpaceId, is_from: IsFrom, reason: str) -> tuple[tuple[str, ...], int]:
     """Those that are gone, and how many lost something."""
-    rows: list[Any] = db.execute(
-        "SELECT a.pos, a.id, a.label FROM amendments a JOIN payloads p USING (pos) WHERE a.space = ? AND p.body IS NOT NULL", (space,)
-    ).fetchall()
-    gone, lessened = [], 0
-    for pos, id_, label in rows:
-        left = () if is_from(id_, read_label(label)) else _left(db, pos, is_from)
-        if left is None:
-            continue
-        lessened += 1
+    gone, found = [], lessened(db, space, is_from)
+    for pos, id_, left in found:
         erasure.empty(db, now, [(pos, id_)], reason)
         if left:
             db.execute("DELETE FROM payloads WHERE pos = ?", (pos,))
             put_payload(db, pos, packed(encode(Amending, left)), micros(now.at))
         else:
             gone.append(id_)
-    return tuple(gone), lessened
+    return tuple(gone), len(found)
+
+
+def lessened(db: apsw.Connection, space: SpaceId, is_from: IsFrom) -> list[tuple[int, str, Amending]]:
+    """Those that would lose something: position, id, and what would be left."""
+    rows: list[Any] = db.execute(
+        "SELECT a.pos, a.id, a.label FROM amendments a JOIN payloads p USING (pos) WHERE a.space = ? AND p.body IS NOT NULL", (space,)
+    ).fetchall()
+    found = ((pos, id_, () if is_from(id_, read_label(label)) else _left(db, pos, is_from)) for pos, id_, label in rows)
+    return [(pos, id_, left) for pos, id_, left in found if left is not None]
 
 
 def _left(db: apsw.Connection, pos: int, is_from: IsFrom) -> Amending | None:

@@ -27,19 +27,35 @@ Row = tuple[int, str]
 
 
 def erase(db: apsw.Connection, now: Now, id_: TurnId, reason: str) -> tuple[Erased, ...]:
+    gone = require_over(db, id_)
+    copies = [tombstone for fork in forks(db, id_) for tombstone in erase(db, now, fork, reason)]
+    prompts.empty(db, gone.where, gone.id, MOST_LATER, prompts.said_in(_said(db, gone)))
+    rows = _rows(db, id_)
+    announce(db, now, id_, reason)
+    return (*copies, *empty(db, now, rows, reason))
+
+
+def require_over(db: apsw.Connection, id_: TurnId) -> Turn:
+    """The turn, if it may be erased. Raises BadInput."""
     gone = archive.turn(db, id_)
     if gone.ended_at is None:
         raise BadInput(f"turn {id_} is not over; stop it before it is erased")
     require_quiet(db, gone.where, gone.id)
-    copies = [tombstone for fork in forks(db, id_) for tombstone in erase(db, now, fork, reason)]
-    prompts.empty(db, gone.where, gone.id, MOST_LATER, prompts.said_in(_said(db, gone)))
-    rows: list[Any] = db.execute(
+    return gone
+
+
+def count(db: apsw.Connection, id_: TurnId) -> int:
+    """How many payloads `erase` would empty."""
+    return len(_rows(db, id_)) + sum(count(db, fork) for fork in forks(db, id_))
+
+
+def _rows(db: apsw.Connection, id_: TurnId) -> list[Any]:
+    found: list[Any] = db.execute(
         """SELECT pos, id FROM events WHERE turn = ?1 UNION ALL SELECT pos, turn || ':' || n FROM steps WHERE turn = ?1
            UNION ALL SELECT pos, '' FROM outbox WHERE turn = ?1 ORDER BY 1""",
         (id_,),
     ).fetchall()
-    announce(db, now, id_, reason)
-    return (*copies, *empty(db, now, rows, reason))
+    return found
 
 
 def empty(db: apsw.Connection, now: Now, rows: Sequence[Row], reason: str) -> tuple[Erased, ...]:

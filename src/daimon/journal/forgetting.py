@@ -40,6 +40,11 @@ def forget(db: apsw.Connection, now: Now, amendment: Amendment) -> int:
     return sum(_Forgetting(db, now, amendment.space, source, amendment.reason or f"{source} was forgotten").run() for source in sources)
 
 
+def foreseen(db: apsw.Connection, now: Now, space: SpaceId, source: str) -> int:
+    """How many payloads would go. Changes nothing. Raises BadInput where forgetting would."""
+    return _Forgetting(db, now, space, source, "").count()
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     pos: int | None
@@ -60,15 +65,30 @@ class _Forgetting:
     reason: str
 
     def run(self) -> int:
-        turn = self.db.execute("SELECT id FROM turns WHERE id = ? AND space = ?", (self.source, self.space)).get
+        turn = self._turn()
         if turn is not None:
-            names = self._names(TurnId(turn))
-            erased = len(erasure.erase(self.db, self.now, TurnId(turn), self.reason))
+            names = self._names(turn)
+            erased = len(erasure.erase(self.db, self.now, turn, self.reason))
         else:
             rows, is_gone = self._one() or (self._labelled(), self._is_from_it)
             names = {row.ref for row in rows if row.ref}
             erased = self._empty(rows, is_gone)
         return erased + self._amendments(names | {self.source})
+
+    def count(self) -> int:
+        turn = self._turn()
+        if turn is not None:
+            erasure.require_over(self.db, turn)
+            names, whole = self._names(turn), erasure.count(self.db, turn)
+        else:
+            rows, _ = self._one() or (self._labelled(), self._is_from_it)
+            self._require_over(rows, self._places(rows))
+            names, whole = {row.ref for row in rows if row.ref}, sum(row.pos is not None for row in rows)
+        return whole + len(amendments.lessened(self.db, self.space, self._is_from(names | {self.source})))
+
+    def _turn(self) -> TurnId | None:
+        found: TurnId | None = self.db.execute("SELECT id FROM turns WHERE id = ? AND space = ?", (self.source, self.space)).get
+        return found
 
     def _one(self) -> "tuple[list[_Row], prompts.IsGone] | None":
         """The event or the step that the source is, with the copies that forks have of it."""
@@ -158,13 +178,13 @@ class _Forgetting:
         return {name for (name,) in rows}.union(*(self._names(fork) for fork in erasure.forks(self.db, turn)))
 
     def _amendments(self, names: set[str]) -> int:
-        def is_from(name: str, label: Label) -> bool:
-            return name in names or _names(label, self.source)
-
-        gone, lessened = amendments.forget(self.db, self.now, self.space, is_from, self.reason)
+        gone, lessened = amendments.forget(self.db, self.now, self.space, self._is_from(names), self.reason)
         if gone:
             erasure.announce(self.db, self.now, TurnId(""), self.reason, gone)
         return lessened
+
+    def _is_from(self, names: set[str]) -> amendments.IsFrom:
+        return lambda name, label: name in names or _names(label, self.source)
 
 
 def _names(label: Label, source: str) -> bool:

@@ -230,6 +230,12 @@ class SqliteJournal:
         await self._scrub()
         return erased
 
+    async def amendment(self, id_: str) -> Amendment:
+        return await self._readers.run(lambda db: amendments.find(db, id_))
+
+    async def foresee_forgetting(self, space: SpaceId, source: str) -> int:
+        return await self._readers.run(lambda db: forgetting.foreseen(db, self._now(), space, source))
+
     async def _scrub(self) -> None:
         """What was erased must not stay in the files: neither in what nothing names, nor in a gap of a page, nor in the log."""
         for some in batched(await self._readers.run(lambda db: blobs.unnamed(db, self._clock.now())), 500):

@@ -4,15 +4,22 @@ What is known here by the same id is left as it is: an import adds, it never ove
 stand in the amendment that brought them, so that is their source here.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import apsw
 
+from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.memory import Import, Item
 from daimon.memory import facts, items, transcript
 from daimon.memory.receipt import Receipt
 
 _KNOWN = "SELECT EXISTS (SELECT 1 FROM items INDEXED BY items_by_id WHERE id = ? AND space = ? AND principal = ? AND is_deleted = 0)"
+
+
+def known(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, ids: Iterable[str]) -> set[str]:
+    """Those of the ids that an import would leave as they are."""
+    return {id_ for id_ in ids if connection.execute(_KNOWN, (items.sane(id_), space, principal)).get}
 
 
 def take_in(connection: apsw.Connection, receipt: Receipt, operation: Import) -> None:

@@ -10,6 +10,7 @@ turn that took it in. By step: that step and the later ones of its turn. A later
 step; its label tells only which sources they came from.
 """
 
+import json
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -17,7 +18,7 @@ import apsw
 
 from daimon.abi.ids import StepRef, TurnId
 from daimon.abi.label import UNLABELLED
-from daimon.abi.memory import ForgetSource
+from daimon.abi.memory import ForgetSource, Kind
 from daimon.abi.ports import Erasure
 from daimon.abi.turn import Turn
 from daimon.memory import facts, index, items
@@ -35,6 +36,7 @@ _EMPTY = """
         about = '', supersedes = '[]', on_page = 0, standing = 'forgotten', ended_at = coalesce(ended_at, recorded_at), is_deleted = 1
     WHERE n = ?
 """
+_BY_KIND = "SELECT kind, count(*) FROM items WHERE n IN (SELECT value FROM json_each(?)) AND is_deleted = 0 GROUP BY kind ORDER BY kind"
 _RELINK = "UPDATE items SET previous = ? WHERE previous = ? RETURNING n, ended_at IS NULL"
 _ENDED_BY = """
     SELECT n, space, principal, subject, about FROM items
@@ -57,15 +59,29 @@ def erase(connection: apsw.Connection, erasure: Erasure, turns: Callable[[TurnId
 
 def forget_source(connection: apsw.Connection, operation: ForgetSource) -> None:
     source = items.sane(operation.source)
+    turn, sources, found = _from(connection, source)
+    delete(connection, found)
+    graph.delete_source(connection, source)
+    graph.delete_from(connection, sources, turn)
+
+
+def foreseen(connection: apsw.Connection, source: str) -> tuple[dict[Kind, int], int]:
+    """How many items of each kind would go, and how many claims of the graph."""
+    source = items.sane(source)
+    turn, sources, found = _from(connection, source)
+    rows: list[Any] = connection.execute(_BY_KIND, (json.dumps(sorted(found)),)).fetchall()
+    return dict(rows), graph.count_from(connection, source, sources, turn)
+
+
+def _from(connection: apsw.Connection, source: str) -> tuple[str, set[str], set[int]]:
+    """The turn that it stands for, if it does, the sources, and the rows that came from there."""
     turn, sources = _made_of(connection, source)
     found: set[int] = set().union(*(_column(connection, _FROM, each) for each in sources))
     if turn:
         found |= _column(connection, _OF_TURN, turn) | _summaries(connection, turn)
     elif (step := _step(source)) is not None:
         found |= _column(connection, _EPISODE, step.turn) | _summaries(connection, step.turn)
-    delete(connection, found)
-    graph.delete_source(connection, source)
-    graph.delete_from(connection, sources, turn)
+    return turn, sources, found
 
 
 def delete(connection: apsw.Connection, rows: Collection[int]) -> None:

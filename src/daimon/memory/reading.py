@@ -40,6 +40,15 @@ def item(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, id
     return found[0]
 
 
+def source_of_deleted(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, id_: str) -> str:
+    """What a deleted item came from. Raises NotFound if there never was one."""
+    asked = "SELECT source FROM items WHERE id = ? AND space = ? AND principal = ? AND is_deleted = 1 ORDER BY n DESC LIMIT 1"
+    source: str | None = connection.execute(asked, (items.sane(id_), space, principal)).get
+    if source is None:
+        raise NotFound(f"memory has nothing with the id {id_[:80]!r}")
+    return source
+
+
 def value(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, key: str) -> Item | None:
     found = items.find(connection, (space, principal), "items_by_id", "id = ? AND ended_at IS NULL", (items.sane(id_of(key)),))
     return found[0] if found else None

@@ -10,6 +10,8 @@ from typing import Any
 
 import apsw
 
+from daimon.abi.curator import Rewound
+from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.memory import items
 from daimon.memory.graph import rows as graph
 from daimon.memory.moments import micros
@@ -26,15 +28,28 @@ _RULED = """
 
 
 def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
-    then, now = micros(to), micros(receipt.at)
-    owner = (receipt.space, receipt.principal)
-    newer: list[Any] = connection.execute(_SINCE, (*owner, then)).fetchall()
-    over: list[Any] = connection.execute(_OVER, (*owner, then, then)).fetchall()
-    for (n,) in newer:
-        items.end(connection, n, "rewound", now, receipt.source)
-    for (n,) in over:
+    newer, over = _changed(connection, receipt.space, receipt.principal, to)
+    for n in newer:
+        items.end(connection, n, "rewound", micros(receipt.at), receipt.source)
+    for n in over:
         _bring_back(connection, receipt, n)
     graph.rewind(connection, receipt, to)
+
+
+def foreseen(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> Rewound:
+    """What would end, what would come back, and how many claims of the graph would do either."""
+    newer, over = _changed(connection, space, principal, to)
+    ended, returned = (
+        tuple(item for n in rows for item in items.find(connection, space, principal, "n = ?", (n,))) for rows in (newer, over)
+    )
+    return Rewound(to, ended, returned, sum(map(len, graph.changed_since(connection, space, principal, to))))
+
+
+def _changed(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> tuple[list[int], list[int]]:
+    then = micros(to)
+    newer: list[Any] = connection.execute(_SINCE, (space, principal, then)).fetchall()
+    over: list[Any] = connection.execute(_OVER, (space, principal, then, then)).fetchall()
+    return [n for (n,) in newer], [n for (n,) in over]
 
 
 def _bring_back(connection: apsw.Connection, receipt: Receipt, n: int) -> None:

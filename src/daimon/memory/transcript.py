@@ -34,7 +34,7 @@ def hear(connection: apsw.Connection, event: Event) -> None:
     if isinstance(event.body, Erased):
         _leave_blank(connection, receipt)
     elif text := said(event):
-        _write(connection, receipt, text, event.conversation, _speaker(event), event.occurred_at)
+        _write(connection, receipt, text, event.conversation, speaker_of(event), event.occurred_at)
 
 
 def reply(connection: apsw.Connection, receipt: Receipt, step: Step, body: Replied, conversation: str) -> None:
@@ -97,7 +97,7 @@ def _leave_blank(connection: apsw.Connection, receipt: Receipt) -> None:
     connection.execute("UPDATE items SET is_deleted = 1, standing = 'forgotten', ended_at = ? WHERE n = ?", (micros(receipt.at), n))
 
 
-def _speaker(event: Event) -> str:
+def speaker_of(event: Event) -> str:
     match event.body:
         case Said(speaker=speaker) if speaker:
             return speaker

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import PrincipalId, SpaceId
-from daimon.abi.memory import Answered, Hit, Item, Kind, Page, Query, Reason, Recalled
+from daimon.abi.memory import Answered, Hit, Item, Kind, Page, Query, Reason, Recalled, Whole
 
 
 @dataclass(slots=True)
@@ -61,3 +61,16 @@ def _may_be(item: Item, query: Query) -> bool:
     is_from_there = not query.source or any(origin.source == query.source for origin in item.label.origins)
     is_said_there = query.conversation is None or item.conversation == query.conversation
     return is_in_time and is_of_kind and is_from_there and is_said_there and (item.label.is_trusted or not query.trusted_only)
+
+
+@dataclass(slots=True)
+class FakeTexts:
+    """Whole texts by their reference, for whoever they are given to."""
+
+    kept: dict[tuple[SpaceId, PrincipalId, str], Whole] = field(default_factory=dict)
+
+    async def whole(self, space: SpaceId, principal: PrincipalId, ref: str) -> Whole:
+        found = self.kept.get((space, principal, ref))
+        if found is None:
+            raise NotFound(f"there is nothing to read under {ref!r}")
+        return found

@@ -5,7 +5,9 @@ nothing and may simply be run again. A note's id comes from the call's key; run 
 
 A note is labelled with the step that made it. Its words are the model's, so the result of `remember` carries what the model was under
 (`call.label`): a stranger's words do not come out of memory as trusted ones. `recall` hands back every item with the label that it was
-stored with, and their join for the whole; it finds notes, facts and what was said, but not what belongs to the turn that asks.
+stored with, and their join for the whole; it finds notes, facts and what was said, but not what belongs to the turn that asks. With a
+`ref`, as it stands where something was left out of the window, it reads that piece of the journal instead, with its own label: what the
+model could have seen there, if it was for the one who asks.
 
 The page is part of every prompt and holds only so much. A note that does not fit is refused, with what stands there and how much must go:
 the model merges, and nothing is dropped behind its back.
@@ -17,17 +19,19 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from daimon.abi.codec import fingerprint
-from daimon.abi.errors import ToolFailed
+from daimon.abi.errors import Erased, NotFound, ToolFailed
 from daimon.abi.label import Author, join
-from daimon.abi.memory import Forget, Hit, Memory, Page, Query, Remember
+from daimon.abi.memory import Forget, Hit, Memory, Page, Query, Remember, Texts, Whole
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
+MOST_READ = 8_000
+"""Characters of one piece of a text."""
 _Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-def notes_tools(memory: Memory) -> tuple[Tool, ...]:
+def notes_tools(memory: Memory, texts: Texts) -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, capabilities={Capability.WRITES}, result=ResultLabel(Author.SERVICE, "notes"))
     async def remember(
         call: Call,
@@ -44,10 +48,14 @@ def notes_tools(memory: Memory) -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, capabilities={Capability.READS_PRIVATE}, result=ResultLabel(Author.SERVICE, "notes"))
     async def recall(
         call: Call,
-        query: Annotated[str, ArgumentRole.QUERY, "Words to look for; empty: the newest.", Field(max_length=400)],
+        query: Annotated[str, ArgumentRole.QUERY, "Words to look for; empty: the newest.", Field(max_length=400)] = "",
         limit: Annotated[int, "At most.", Field(ge=1, le=20)] = 8,
+        ref: Annotated[str, ArgumentRole.TARGET, "Instead: read the whole of what a ref or id stands for.", Field(max_length=200)] = "",
+        from_character: Annotated[int, "Of that, where to begin.", Field(ge=0)] = 0,
     ) -> Result:
-        """Search notes and what was said, best first."""
+        """Search notes and what was said, best first; or read in full what was left out."""
+        if ref:
+            return _piece(await _whole(memory, texts, call, ref), ref, from_character)
         found = await _found(memory, call, query, limit)
         data: list[JsonValue] = [_shown(hit) for hit in found]
         labels = {f"/notes/{i}": hit.item.label for i, hit in enumerate(found)}
@@ -62,6 +70,31 @@ def notes_tools(memory: Memory) -> tuple[Tool, ...]:
         return Result({"forgotten": note}, operations=(Forget(note),), labels={"": call.label})
 
     return (remember, recall, forget)
+
+
+async def _whole(memory: Memory, texts: Texts, call: Call, ref: str) -> Whole:
+    try:
+        return await texts.whole(call.space, call.principal, ref)
+    except Erased as gone:
+        raise ToolFailed("erased", str(gone)) from gone
+    except NotFound as unknown:
+        try:
+            item = await memory.item(call.space, call.principal, ref)
+        except NotFound:
+            raise ToolFailed("not_found", str(unknown)) from unknown
+        if not item.label.may_be_read_by(call.principal):
+            raise ToolFailed("not_found", str(unknown)) from unknown
+        return Whole(item.text, item.label)
+
+
+def _piece(whole: Whole, ref: str, first: int) -> Result:
+    text = whole.text[first : first + MOST_READ]
+    if first and not text:
+        raise ToolFailed("past_the_end", f"{ref} has {len(whole.text)} characters; begin before that")
+    data: dict[str, JsonValue] = {"ref": ref, "text": text, "characters": len(whole.text)}
+    if (end := first + len(text)) < len(whole.text):
+        data["go_on_from_character"] = end
+    return Result(data, labels={"": whole.label, "/text": whole.label})
 
 
 async def _found(memory: Memory, call: Call, text: str, limit: int) -> tuple[Hit, ...]:

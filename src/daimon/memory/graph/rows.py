@@ -10,9 +10,11 @@ Whoever is not trusted ends only what nobody trusted said. Ended claims are hist
 import json
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 import apsw
 
+from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.label import stated
 from daimon.abi.memory import Edge, Node, Relate, Unrelate
 from daimon.memory.graph.claims import Claim, What, Word, add, fetched, made, settle, sources_of
@@ -30,6 +32,9 @@ _NEW_EDGE = f"""
     INSERT INTO edges (src, type, dst, properties, confidence, since, until, {", ".join(_MERGED)})
     VALUES ({", ".join("?" * 14)}) RETURNING n
 """
+_NAMING = "SELECT claim FROM claim_origins WHERE source = ?1"
+_SAID_BY = "SELECT n FROM claims WHERE source IN (SELECT value FROM json_each(?2))"
+_SAID_IN = "SELECT n FROM claims WHERE turn = ?3 AND turn <> ''"
 _EDGES_AT = "SELECT n FROM edges WHERE (src = ?1 OR dst = ?1) AND ended_at IS NULL"
 
 
@@ -75,12 +80,16 @@ def delete_source(connection: apsw.Connection, source: str) -> None:
     _delete(connection, "SELECT claim FROM claim_origins WHERE source = ?", source)
 
 
+def count_from(connection: apsw.Connection, source: str, sources: Collection[str], turn: str = "") -> int:
+    """How many claims `delete_source` and `delete_from` would delete together."""
+    found = fetched(connection, f"{_NAMING} UNION {_SAID_BY} UNION {_SAID_IN}", source, json.dumps(list(sources)), turn)
+    return len(found)
+
+
 def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
     """What was said after that ends; what was ended after that is said again, in a new claim with the words of the old one."""
-    now, then = microseconds(receipt.at), microseconds(to)
-    whose = (str(receipt.space), str(receipt.principal), then)
-    later = fetched(connection, _SINCE + "claims.recorded_at > ?3 AND claims.ended_at IS NULL", *whose)
-    ended = fetched(connection, _SINCE + "claims.recorded_at <= ?3 AND claims.ended_at > ?3", *whose)
+    now = microseconds(receipt.at)
+    later, ended = changed_since(connection, receipt.space, receipt.principal, to)
     for n, *_ in later:
         connection.execute("UPDATE claims SET ended_at = ?, ended_by = ? WHERE n = ?", (now, receipt.source, n))
     for n, node, edge in ended:
@@ -88,6 +97,14 @@ def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
         again = claim._replace(recorded_at=now, ended_at=None, ended_by="")
         add(connection, "node" if edge is None else "edge", node if edge is None else edge, again)
     _settle_all(connection, [(node, edge) for _, node, edge in (*later, *ended)])
+
+
+def changed_since(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> tuple[list[Any], list[Any]]:
+    """The claims that came since, and those that ended since: each with its node and its edge."""
+    whose = (str(space), str(principal), microseconds(to))
+    later = fetched(connection, _SINCE + "claims.recorded_at > ?3 AND claims.ended_at IS NULL", *whose)
+    ended = fetched(connection, _SINCE + "claims.recorded_at <= ?3 AND claims.ended_at > ?3", *whose)
+    return later, ended
 
 
 _SINCE = """
