@@ -1,6 +1,6 @@
 """Which of what was found comes first. Pure: lists of scores and a few facts about each item go in, scores with their reasons come out.
 
-A score is a sum of seven parts, each between 0 and about 1 before its weight:
+A score is a sum of parts, each between 0 and about 1 before its weight:
 
     words      of the full text index, as a share of the best match
     meaning    of the vectors, from the `DEEP`th most similar (0) to the most similar (1)
@@ -24,7 +24,10 @@ from daimon.abi.memory import Reason
 DEEP = 100
 """So many of a list count in full; the meaning of what stands below it counts nothing."""
 
-MEANING, NEIGHBOUR, SPEAKER, QUESTION, LENGTH = 0.68, 0.76, 0.78, 0.19, 1.15
+BEST = 30
+"""So many of the best make what is around them better."""
+
+MEANING, NEIGHBOUR, SPEAKER, QUESTION, LENGTH = 0.68, 0.76, 0.7, 0.19, 1.15
 RECENT, USED = 0.01, 0.01
 _LONG, _WORD = 300, 5
 """Letters of a message beyond which it says no more by being longer; of a word."""
@@ -71,8 +74,8 @@ def both(words: Scores, meaning: Scores) -> dict[int, float]:
 
 
 def best(scores: Scores) -> list[int]:
-    """The numbers of the `DEEP` best."""
-    return sorted(scores, key=lambda n: (-scores[n], -n))[:DEEP]
+    """The numbers of the `BEST`."""
+    return sorted(scores, key=lambda n: (-scores[n], -n))[:BEST]
 
 
 def neighbours(scores: Scores, around: Mapping[int, Iterable[int]]) -> dict[int, float]:
@@ -85,18 +88,23 @@ def neighbours(scores: Scores, around: Mapping[int, Iterable[int]]) -> dict[int,
     return {n: share / most for n, share in given.items()} if most > 0 else {}
 
 
-def rank(candidates: Iterable[Candidate], words: Scores, meaning: Scores, near: Scores) -> list[Ranked]:
-    """All of them, the best first."""
-    there = list(candidates)
-    order = {candidate.n: place for place, candidate in enumerate(sorted(there, key=lambda one: (one.at, one.n)), 1)}
+def rank(candidates: Iterable[Candidate], words: Scores, meaning: Scores, near: Scores, limit: int) -> list[Ranked]:
+    """The best first."""
+    there = sorted(candidates, key=lambda one: (one.at, one.n))
+    scores = {}
+    for place, one in enumerate(there, 1):
+        found = words.get(one.n, 0.0) + MEANING * meaning.get(one.n, 0.0) + NEIGHBOUR * near.get(one.n, 0.0)
+        scores[one.n] = found + _prior(one) + RECENT * place / len(there)
+    best = sorted(there, key=lambda one: (-scores[one.n], -one.n))[:limit]
     places: tuple[tuple[Literal["words", "meaning"], dict[int, int]], ...] = (("words", _places(words)), ("meaning", _places(meaning)))
-    ranked = []
-    for one in there:
-        score = words.get(one.n, 0.0) + MEANING * meaning.get(one.n, 0.0) + NEIGHBOUR * near.get(one.n, 0.0)
-        score += _prior(one) + RECENT * order[one.n] / len(there)
-        found = [Reason(by, place[one.n]) for by, place in places if one.n in place]
-        ranked.append(Ranked(one.n, score, (*found, *_reasons(one, near.get(one.n, 0.0)))))
-    return sorted(ranked, key=lambda one: (-one.score, -one.n))
+    return [
+        Ranked(
+            one.n,
+            scores[one.n],
+            (*(Reason(by, place[one.n]) for by, place in places if one.n in place), *_reasons(one, near.get(one.n, 0.0))),
+        )
+        for one in best
+    ]
 
 
 def _prior(one: Candidate) -> float:

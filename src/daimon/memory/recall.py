@@ -13,6 +13,7 @@ An empty question, or one of words that say nothing, gives the newest where ther
 the connection. It does not know how vectors are made or kept: whoever has them passes a `Meaning`.
 """
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -26,9 +27,9 @@ from daimon.memory.items import COLUMNS, read
 from daimon.memory.ranking import DEEP, Candidate
 from daimon.memory.scope import Scope, scope
 
-_FURTHER = 4
+_FURTHER = 2
 """So many times longer is a list before rows out of scope are taken from it."""
-_AROUND = 4
+_AROUND = 3
 """Messages before and after."""
 _BREAK = 6 * 3600 * 1_000_000
 """After so long a silence a conversation is another one."""
@@ -36,12 +37,16 @@ _BEGINNING = 400
 _SPEAKERS = 1_000
 
 _MATCHING = "SELECT rowid, -bm25(words, 1.0, 0.5) AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?"
+# The order of the joins is given: SQLite cannot know that few rows match, and would go through all of an owner's.
 _MATCHING_WITHIN = """
-    SELECT rowid, -bm25(words, 1.0, 0.5) AS score FROM words WHERE words MATCH ? AND rowid IN (SELECT n FROM items WHERE {})
+    SELECT words.rowid, -bm25(words, 1.0, 0.5) AS score FROM words CROSS JOIN items ON n = words.rowid WHERE words MATCH ? AND {}
     ORDER BY score DESC LIMIT ?
 """
 _FACTS = f"n, at, kind, speaker, subject, substr(text, 1, {_BEGINNING}), uses, conversation"
-_NEAR = f"SELECT {_FACTS} FROM items WHERE kind = 'message' AND conversation = ? AND n {{}} ? AND {{}} ORDER BY n {{}} LIMIT {_AROUND}"
+_NEAR = f"""
+    SELECT {_FACTS} FROM items INDEXED BY items_by_conversation
+    WHERE kind = 'message' AND conversation = ? AND n {{}} ? AND {{}} ORDER BY n {{}} LIMIT {_AROUND}
+"""
 _NAMES = f"""
     WITH RECURSIVE one (name) AS (
         SELECT min(speaker) FROM items WHERE space = ?1 AND principal = ?2 AND speaker <> ''
@@ -73,7 +78,7 @@ def recall(connection: apsw.Connection, query: Query, meaning: Meaning | None) -
     by_meaning = ranking.meaning(_nearest(connection, within, meaning, deep))
     scores = ranking.both(by_words, by_meaning)
     there, near = _surroundings(connection, within, scores, names)
-    return _hits(connection, ranking.rank(there.values(), by_words, by_meaning, near)[:limit])
+    return _hits(connection, ranking.rank(there.values(), by_words, by_meaning, near, limit))
 
 
 def named(connection: apsw.Connection, query: Query) -> frozenset[str]:
@@ -117,7 +122,7 @@ def _surroundings(
     connection: apsw.Connection, within: Scope, scores: dict[int, float], names: frozenset[str]
 ) -> tuple[dict[int, Candidate], dict[int, float]]:
     """All that is to be ranked, and what it gets from what is around it."""
-    numbers = "[" + ",".join(map(str, scores)) + "]"
+    numbers = json.dumps(list(scores))
     found = connection.execute(f"SELECT {_FACTS} FROM items WHERE n IN (SELECT value FROM json_each(?))", (numbers,))
     rows = {row.candidate.n: row for row in (_row(values, names) for values in found)}
     around: dict[int, list[int]] = {}
@@ -149,7 +154,7 @@ def _row(values: tuple[Any, ...], names: frozenset[str]) -> _Row:
 
 
 def _hits(connection: apsw.Connection, ranked: list[ranking.Ranked]) -> tuple[Hit, ...]:
-    numbers = "[" + ",".join(str(one.n) for one in ranked) + "]"
+    numbers = json.dumps([one.n for one in ranked])
     found = connection.execute(f"SELECT n, {COLUMNS} FROM items WHERE n IN (SELECT value FROM json_each(?))", (numbers,))
     items = {values[0]: read(values[1:]) for values in found}
     return tuple(Hit(items[one.n], round(one.score, 4), one.why) for one in ranked)

@@ -1,5 +1,6 @@
 """Which rows a question is about at all: conditions on `items`, looked at before anything is ranked."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,8 @@ class Scope:
 
     def of(self, connection: apsw.Connection, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Those of what was found that belong to it, in the same order."""
-        numbers = "[" + ",".join(str(n) for n, _ in found) + "]"
-        asked = f"SELECT n FROM items WHERE n IN (SELECT value FROM json_each(?)) AND {self.where}"
+        numbers = json.dumps([n for n, _ in found])
+        asked = f"SELECT n FROM json_each(?) CROSS JOIN items ON n = value WHERE {self.where}"
         there = {n for (n,) in connection.execute(asked, (numbers, *self.values))}
         return [(n, score) for n, score in found if n in there]
 
