@@ -20,7 +20,7 @@ def dialogue(path: Path) -> Path:
     turns[1]["blip_caption"] = "a photo of a harbour"
     asked = [
         {"question": "Where does Anna's sister live?", "category": 4, "evidence": ["D1:3"]},
-        {"question": "What did Anna buy, and what did Bob show?", "category": 1, "evidence": ["D:1:1; D1:2"]},
+        {"question": "What did Anna say of the bicycle, and did Bob share a photo?", "category": 1, "evidence": ["D:1:1; D1:2"]},
         {"question": "Who is nobody?", "category": 3, "evidence": ["D9:9"]},
         {"question": "What did Bob buy in town?", "category": 5, "evidence": ["D1:1"]},
     ]

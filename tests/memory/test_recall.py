@@ -64,6 +64,12 @@ async def test_a_message_is_found_by_its_month_and_by_who_said_it(store: MemoryS
     assert await found(store, "what happened in March 2026")
 
 
+async def test_where_no_other_word_is_found_the_name_alone_finds(store: MemoryStore, journal: Any) -> None:
+    wanted = say(journal, "It is my birthday today", "Anna")
+    say(journal, "Congratulations, and many happy returns", "Bob", conversation="b")
+    assert await found(store, "What did Anna purchase?") == [wanted]
+
+
 async def test_an_answer_is_found_by_the_question_before_it(store: MemoryStore, journal: Any) -> None:
     say(journal, "Which instrument do you play?", "Anna")
     answer = say(journal, "The cello, since I was nine years old", "Bob")
