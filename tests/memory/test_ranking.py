@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from daimon.memory import ranking
 from daimon.memory.ranking import Candidate
 
@@ -29,8 +31,14 @@ def test_what_stands_below_the_hundredth_has_no_meaning_to_count() -> None:
 
 
 def test_a_good_match_makes_what_is_around_it_better_and_not_itself() -> None:
-    assert ranking.neighbours({5: 1.0, 9: 0.5}, {5: [4, 6], 9: [6]}) == {4: 0.8, 6: 1.0}
+    assert ranking.neighbours({5: 1.0, 9: 0.5}, {5: [4, 6], 9: [6]}) == {4: 0.5, 6: 0.625}
+    assert ranking.neighbours({5: 1.0, 7: 1.0, 9: 1.0}, {5: [6], 7: [6], 9: [6, 10]}) == {6: 1.0, 10: pytest.approx(1 / 3)}
     assert ranking.neighbours({}, {}) == {}
+
+
+def test_a_long_neighbour_that_matches_nothing_comes_after_the_short_match_that_brought_it() -> None:
+    scores = {1: 1.0}
+    assert order(candidate(1, letters=12), candidate(2, letters=5_000), words=scores, near=ranking.neighbours(scores, {1: [2]})) == [1, 2]
 
 
 def test_who_is_named_comes_before_who_is_not() -> None:
