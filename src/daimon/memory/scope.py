@@ -24,7 +24,7 @@ class Scope:
     def of(self, connection: apsw.Connection, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Those of what was found that belong to it, in the same order."""
         numbers = json.dumps([n for n, _ in found])
-        asked = f"SELECT n FROM json_each(?) CROSS JOIN items ON n = value WHERE {self.where}"
+        asked = f"SELECT n FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN items ON n = wanted WHERE {self.where}"
         there = {n for (n,) in connection.execute(asked, (numbers, *self.values))}
         return [(n, score) for n, score in found if n in there]
 
