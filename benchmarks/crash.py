@@ -11,7 +11,8 @@ own that counts. It is killed
     files     at commits, in checkpoints and at random moments, while agents change files and have shells open (`lab/filing.py`)
     layers    whoever moves between layers, over a checkpoint, restore, fork, merge, apply or undo (`lab/quarry.py`)
 
-and is started again each time. Recovery is measured from exec until it is ready and every interrupted turn rests again, so it
+and is started again each time. After each kill the stores of memory are compared with each other, and now and then with what the journal
+says (`lab/memories.py`). Recovery is measured from exec until it is ready and every interrupted turn rests again, so it
 contains the rest of their work.
 """
 
@@ -216,6 +217,7 @@ async def main() -> int:
             await crash.run(QUICK_KILLS if asked.quick else FULL_KILLS)
             verdict = await crash.verdict()
             await subject.close()
+            crash.lives.memories.look(is_last=True)
             verdict.add(await trees.run())
         finally:
             await trees.close()
@@ -223,7 +225,8 @@ async def main() -> int:
             await world.close()
     report.table(("killed at", "times"), [*crash.lives.kills.items(), ("all", subject.kills)])
     report.table(("calls", "times"), crash.settled.most_common())
-    show(lost=verdict.lost, repeated=verdict.repeated, unreported=verdict.unreported)
+    memories = crash.lives.memories
+    show(lost=verdict.lost, repeated=verdict.repeated, unreported=verdict.unreported, memory=memories.faults)
     fields = {
         "kills": subject.kills,
         "events": len(subject.accepted),
@@ -232,9 +235,12 @@ async def main() -> int:
         "unknown_unreported": len(verdict.unreported),
         "recovery_p50_s": round(report.median(subject.recoveries_s), 3),
         "recovery_p99_s": round(report.percentile(subject.recoveries_s, 0.99), 3),
+        "memory_looks": memories.looks,
+        "memory_rebuilds": memories.rebuilds,
+        "memory_disagreements": len(memories.faults),
         **trees.tell(),
     }
-    return report.finish(asked, fields, verdict.is_kept and trees.is_kept)
+    return report.finish(asked, fields, verdict.is_kept and trees.is_kept and not memories.faults)
 
 
 if __name__ == "__main__":

@@ -129,17 +129,6 @@ def test_the_journal_is_read_while_a_gateway_runs_and_after_it(home: Path) -> No
     assert "pure call remember(" in during
 
 
-def test_a_backup_of_a_running_home_is_restored(home: Path, tmp_path: Path) -> None:
-    with gateway(home) as daimon:
-        daimon.answered("remember that the spare key is under the blue pot")
-        run(sys.executable, EXAMPLES / "backup.py", home, tmp_path / "backup")
-        daimon.answered("hello")
-    (tmp_path / "backup").rename(restored := tmp_path / "restored")
-    with gateway(restored) as daimon:
-        assert "blue pot" in daimon.answered("what do you know about the spare key?")
-        assert daimon.client.status().count.events == 2
-
-
 def _module(name: str):  # type: ignore[no-untyped-def]
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None

@@ -31,6 +31,9 @@ SCRIPT = (
     Line(text="All guests of the boat trip are noted, with their trains and what they eat."),
     *(Line(text=f"Here is what I know about it, as of note {n}.") for n in range(len(MORE))),
 )
+EVERYTHING = 'sandbox.role = "online"\ncontext.hold = "strangers"'
+"""Settings with which every tool of Daimon's own is there: some need a network, something consequential, or words that are held."""
+ONLINE = 'description = "has a network"\nread = ["."]\nwrite = ["."]\ncommands = ["*"]\n\n[[places]]\nhost = "example.org"\n'
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,12 @@ class Spoken:
 
 
 async def talk(place: Path, vendor: str, settings: str = "", **environment: str) -> Spoken:
-    """`place` must not be there yet. Settings and environment are for a Daimon that is broken on purpose."""
+    """`place` must not be there yet. Settings and environment are for a Daimon that has more, or is broken on purpose."""
     async with ProviderServer(SCRIPT, key=KEY) as server:
         model = MODEL.format(name="first", vendor=vendor, model=MODELS[vendor], url=address(server.url, vendor))
         write(place, f'{settings}\nmodel.use = "first"\n{model}')
+        (place / "roles").mkdir(mode=0o700)
+        (place / "roles" / "online.toml").write_text(ONLINE)
         process = await Process.start(place, **environment)
         try:
             await process.ready()

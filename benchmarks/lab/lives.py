@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 
+from lab.memories import Memories
 from lab.process import Died
 from lab.subject import Subject
 
@@ -14,9 +15,12 @@ class Lives:
         self.kills: Counter[str] = Counter()
         """By what it died of."""
         self._conversations = conversations
+        self.memories = Memories(subject.home)
 
     async def alive(self) -> None:
         """Up, and at rest but for what it asks."""
+        if not self.subject.is_alive:
+            self.memories.look()
         while True:
             try:
                 if not self.subject.is_alive and not await self.subject.up():

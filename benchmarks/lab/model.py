@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from daimon.abi.message import Part, Role, Text, ToolCall
+from daimon.abi.message import Part, Role, Text, ToolCall, is_said
 from daimon.abi.model import Delta, Reply, Request, Unmetered
 from lab import deed
 from lab.script import EFFECTS, Script
@@ -17,7 +17,7 @@ class ScriptedModel(Unmetered):
     name = "scripted"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
-        asked = max(i for i, message in enumerate(request.messages) if message.role is Role.USER)
+        asked = max(i for i, message in enumerate(request.messages) if is_said(message))
         script = Script.parse(request.messages[asked].text)
         done = sum(message.role is Role.ASSISTANT for message in request.messages[asked:])
         if done < len(script.rounds) and "silence" in script.rounds[done]:

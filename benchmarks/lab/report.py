@@ -3,16 +3,19 @@
 import argparse
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 
-def options(about: str, **switches: str) -> argparse.Namespace:
-    """What all benchmarks take, and the switches of this one, each with its help."""
+def options(about: str, files: Mapping[str, tuple[Path, str]] | None = None, **switches: str) -> argparse.Namespace:
+    """What all benchmarks take; the files of this one, each with its default and its help; and its switches."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--json", action="store_true", help="end with one JSON object on the last line")
     parser.add_argument("--quick", action="store_true", help="less of everything; under 45 seconds")
     parser.add_argument("--seed", type=int, default=0, help="of the random choices")
+    for name, (default, meaning) in (files or {}).items():
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=default, help=meaning)
     for name, meaning in switches.items():
         parser.add_argument(f"--{name}", action="store_true", help=meaning)
     return parser.parse_args()

@@ -11,6 +11,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +31,11 @@ from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
 from daimon.abi.workspace import Trials, Workspaces
+from daimon.backup import making
+from daimon.backup import restore as restoring
+from daimon.backup.inventory import Scope
+from daimon.backup.plan import plan_of
+from daimon.backup.schedule import Schedule, child_of
 from daimon.context.assemble import Pager, Sources
 from daimon.context.held import EXPLAINED
 from daimon.context.reread import Reread
@@ -68,6 +74,7 @@ from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
 from daimon.machine.privacy import close_memory
+from daimon.meaning import meaning_of
 from daimon.memory.curator import StoreCurator
 from daimon.memory.graph import limits
 from daimon.memory.store import MemoryStore
@@ -148,9 +155,11 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
         ids.go_on_after(await journal.newest())
-        memory, warnings = await MemoryStore.open(home.memory, journal)
+        meaning = meaning_of(settings, vault, os.environ, clock)
+        stack.push_async_callback(meaning.close)
+        memory, warnings = await MemoryStore.open(home.memory, journal, meaning.embedder)
         stack.push_async_callback(memory.close)
-        mind = Mind(vault, kit, journal, clock, random, settings)
+        mind = Mind(vault, kit, journal, clock, random, settings, meaning.on_this_machine)
         stack.push_async_callback(mind.close)
         sandboxes = workshop.sandboxes_of(settings, home)
         sites = await _sites(home, sandboxes, clock, settings.sandbox, settings.sandbox.idle_minutes * 60)
@@ -194,6 +203,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
         postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock, redactor)
+        backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -204,7 +214,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
             told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings, *sites.warnings)
-            return Status(*here, count, depth, journal.commits, told, balances)
+            return Status(*here, count, depth, journal.commits, (*told, *backups.warnings), balances)
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
@@ -226,7 +236,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
-            work = [tasks.create_task(job) for job in (scheduler.serve(settings.kernel.slots), postman.serve(), boxes.tend(), sites.tend())]
+            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
+            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending)
+            work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
                 await server.started()
@@ -240,7 +252,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)
-            for task in work[:4]:
+            for task in work[: len(lasting)]:
                 task.cancel()
 
 
@@ -386,6 +398,20 @@ async def arranging(home: Home) -> AsyncIterator[tuple[Workspaces, Trials]]:
 async def _sites(home: Home, sandboxes: workshop.Sandboxes, clock: Clock, settings: config.Sandbox, idle_s: float) -> Sites:
     place, layers = home.path / "workspaces", settings.layers_mb << 20
     return await Sites.opened(place, sandboxes.workspace, sandboxes.uid, clock, idle_s, layers)
+
+
+def now() -> datetime:
+    return SystemClock().now()
+
+
+def backup(home: Home, to: Path, scope: Scope) -> making.Made:
+    """Of a home that may be running. Blocks."""
+    return making.make(home, to, SystemClock(), scope)
+
+
+def restore(file: Path, home: Home, *, may_replace: bool = False) -> restoring.Restored:
+    """Into a home that nobody runs. Blocks."""
+    return restoring.restore(file, home, SystemClock(), may_replace=may_replace)
 
 
 async def provider(script: Path | None, port: int, say: Callable[[str], None]) -> None:

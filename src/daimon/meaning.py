@@ -3,6 +3,7 @@
 Nobody is an answer too: then things are found by their words only, and `why` says so in words. Nothing is started here.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,11 +11,14 @@ from daimon import config, endpoints
 from daimon.abi.errors import Misconfigured
 from daimon.abi.ports import Clock
 from daimon.keeper import Vault
+from daimon.memory.embedded import Embedding, Run
 from daimon.memory.embedding.process import PROGRAM, LocalEmbedder
 from daimon.memory.embedding.remote import RemoteEmbedder, Server
 from daimon.memory.embedding.weights import missing
 
 LOCAL, OFF = "local", "off"
+AFTER_S = 5.0
+"""So long after something was said vectors are made of it."""
 _CLOSED = "from daimon.machine.privacy import close_memory\nclose_memory()\n"
 """The process holds what people said: nobody of the same user looks into it."""
 
@@ -25,6 +29,21 @@ class Meaning:
     """Whoever asked for it closes it."""
     why: str = ""
     """Where there is none."""
+
+    async def close(self) -> None:
+        if self.embedder is not None:
+            await self.embedder.close()
+
+    async def work(self, run: Run, clock: Clock) -> None:
+        """Gives all that is kept its vectors, until it is cancelled."""
+        if self.embedder is not None:
+            await Embedding(self.embedder, run, clock, AFTER_S).work()
+        await asyncio.Event().wait()
+
+    @property
+    def on_this_machine(self) -> LocalEmbedder | None:
+        """For whoever must not show the words to anybody else."""
+        return self.embedder if isinstance(self.embedder, LocalEmbedder) else None
 
 
 def meaning_of(settings: config.Settings, vault: Vault, environment: Mapping[str, str], clock: Clock) -> Meaning:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from daimon import config, endpoints
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import Misconfigured, ProviderFailed
+from daimon.abi.memory import Embedder
 from daimon.abi.model import Model
 from daimon.abi.money import Limit, Scope
 from daimon.abi.ports import Clock, Random, Store
@@ -40,6 +41,8 @@ class Mind:
     clock: Clock
     random: Random
     settings: config.Settings
+    embedder: Embedder | None = None
+    """Of this machine, since reflex is used where nothing may leave it: it understands a little more by meaning."""
     brain: Brain = field(init=False)
     _made: list[ProviderModel] = field(default_factory=list)
     _retired: list[ProviderModel] = field(default_factory=list)
@@ -119,7 +122,11 @@ class Mind:
         self.vault.entries()  # one that cannot be opened is told now, not at the first call
         made = [ProviderModel(endpoints.endpoint_of(name, settings, self.vault, os.environ), self.store) for name in settings.models]
         self._made += made
-        return {REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,)), **self.kit.models, **{model.name: model for model in made}}
+        return {
+            REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,), embedder=self.embedder),
+            **self.kit.models,
+            **{model.name: model for model in made},
+        }
 
 
 async def _close(models: list[ProviderModel]) -> None:

@@ -35,9 +35,11 @@ def test_a_request_without_one_before_it_is_all_new() -> None:
     assert share([one, one], [None, one]) == 0.5
 
 
-@pytest.mark.parametrize("worse", [{"hello_tokens": 2_500}, {"cached_percent": 89.9}, {"reported_cached_percent": 0.0}])
+@pytest.mark.parametrize(
+    "worse", [{"hello_tokens": 2_500}, {"hello_all_tokens": 2_500}, {"cached_percent": 89.9}, {"reported_cached_percent": 0.0}]
+)
 def test_a_figure_beyond_its_limit_misses_an_aim(worse: dict[str, float]) -> None:
-    good = {"hello_tokens": 2_499, "cached_percent": 90.0, "reported_cached_percent": 90.0}
+    good = {"hello_tokens": 2_499, "hello_all_tokens": 2_499, "cached_percent": 90.0, "reported_cached_percent": 90.0}
     assert all(overhead.aims(good).values())
     assert not all(overhead.aims(good | worse).values())
 
@@ -46,4 +48,5 @@ async def test_a_prompt_that_tells_the_time_misses_the_aims_and_one_that_does_no
     paths = os.pathsep.join(str(CHECKOUT / part) for part in ("benchmarks", "src", "tests/benchmarks"))
     broken = talk(tmp_path / "broken", "anthropic", 'extensions = ["sabotage"]', PYTHONPATH=paths, LAB_SABOTAGE="restless")
     spoken: list[Spoken] = await asyncio.gather(talk(tmp_path / "whole", "anthropic"), broken)
-    assert [all(overhead.aims(overhead.figures(each)).values()) for each in spoken] == [True, False]
+    figures = [overhead.figures(each) for each in spoken]
+    assert [all(overhead.aims(each | {"hello_all_tokens": each["hello_tokens"]}).values()) for each in figures] == [True, False]

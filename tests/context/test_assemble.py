@@ -1,22 +1,26 @@
 """From a turn to a request: what is in it, in which order, within which budget, with which bytes."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.context.line import Turning
 from tests.journal.world import MAIN, PINS, TTL_S, claimed, event, intent, outcome, step
 
 from daimon.abi.codec import decode
 from daimon.abi.context import Background, Prompt, Scene, Stretch
 from daimon.abi.event import Said
-from daimon.abi.ids import HOME_SPACE, OWNER, SELF, EventId, TurnId
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, EventId, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import Author, Label, Origin, join, owned
+from daimon.abi.memory import Hit, Item, Memory, Page, Query, Reason, Recalled
 from daimon.abi.message import Message, Role, Text, ToolCall, ToolResult, said
 from daimon.abi.ports import Claim, Ended, Parked
-from daimon.abi.step import ContextRef, Received, Replied, Step, StepBody, Wait
+from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step, StepBody, Wait
 from daimon.abi.tool import Effect, Manifest
 from daimon.abi.turn import Ending, State, Turn
 from daimon.context.assemble import MOST_EARLIER, Pager, Paging, Sources
@@ -222,15 +226,15 @@ async def test_a_strangers_words_of_an_earlier_turn_are_still_a_strangers(journa
 
 
 async def test_when_the_budget_is_short_the_oldest_turns_go_and_a_summary_says_so(journal: MemoryJournal) -> None:
-    for n in range(5):
+    for n in range(12):
         await exchange(journal, f"question {n}", "word " * 200)
     now = await begin(journal, "now")
     made = await prompt(pager(journal, 1_900), scene(now))
     asked = [text for text in words(made) if text.startswith("question")]
-    assert asked == [f"question {n}" for n in range(5 - len(asked), 5)]
-    assert 0 < len(asked) < 5
+    assert asked == [f"question {n}" for n in range(12 - len(asked), 12)]
+    assert 0 < len(asked) < 12
     assert words(made)[1].startswith("[earlier]")
-    assert "question 0" in words(made)[1]
+    assert f"question {11 - len(asked)};" in words(made)[1]
     assert [ref.what for ref in made.request.context].count("turn") == len(asked)
 
 
@@ -367,6 +371,158 @@ async def test_a_turn_that_was_resumed_before_its_first_reply_reads_anew(journal
     claim = await begin(journal, "who am I?")
     await journal.accept(event("more"))
     assert words(await prompt(pager(journal), scene(claim, steps(claim, Received(EventId("e-more"))))))[1:3] == ["I am bob", "hello bob"]
+
+
+# -- what lasts: the same bytes in another process, and nothing volatile at the beginning
+
+
+async def kept(journal: MemoryJournal, made: Prompt) -> None:
+    """The bytes of a request are kept with its reply, chunk by chunk (`kernel/thinking.py`)."""
+    for chunk in made.chunks:
+        await journal.put(chunk)
+
+
+def places(made: Prompt) -> list[ContextRef]:
+    """What was before the model; what a block quotes is told only while it is new."""
+    return [ref for ref in made.request.context if ref.what in ("turn", "page", "summary", "recall", "cut")]
+
+
+class Notes:
+    """A memory that knows one thing and one page."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _item(self, id_: str, text: str) -> Item:
+        return Item(id=id_, kind="note", text=text, at=START, label=owned("test"), source=f"s-{id_}")
+
+    async def recall(self, query: Query) -> Recalled:
+        return Recalled((Hit(self._item("n1", self.text), 1.0, (Reason("words", 1),)),), "words")
+
+    async def page(self, space: SpaceId, principal: PrincipalId) -> Page:
+        return Page((self._item("n2", f"always: {self.text}"),), 4_000)
+
+
+def with_memory(journal: MemoryJournal, text: str, window: int) -> Pager:
+    memory = cast("Memory", Notes(text))
+    return Pager(Sources(journal, journal, memory), SYSTEM, Paging(TokenBudget(window, 0, 0, 0)), PlainRedactor())
+
+
+async def test_a_turn_keeps_its_bytes_through_cuts_when_every_step_is_another_process(journal: MemoryJournal) -> None:
+    """Page, summary, what was recalled and the cut are read back by their references, although memory has changed since."""
+    for n in range(8):
+        await exchange(journal, f"question {n}", "word " * 100)
+    claim, done = await begin(journal, "work"), list[Step]()
+    lasting, before, cuts = with_memory(journal, "tea 0", 2_400), tuple[bytes, ...](), 0
+    for n in range(25):
+        made = await prompt(lasting, scene(claim, done))
+        again = await prompt(with_memory(journal, f"tea {0 if n == 0 else n}", 2_400), scene(claim, done))
+        assert again.chunks == made.chunks, f"at step {n}"
+        assert places(again) == places(made)
+        cuts += made.chunks[: len(before)] != before
+        before = made.chunks
+        await kept(journal, made)
+        done += [step(claim, 3 * n, Replied("m", (ToolCall("c1", "pay", {"n": n}),), "tools", context=made.request.context))]
+        done += [intent(claim, 3 * n + 1), *_outcomes(claim, (3 * n + 1, f"{n} " + "result " * 40), at=3 * n + 2)]
+    assert any("always: tea 0" in text for text in words(made))
+    assert 2 <= cuts <= 9
+    assert sum(ref.what == "cut" for ref in made.request.context) == 1
+
+
+async def test_from_turn_to_turn_a_fresh_process_gives_the_same_bytes_after_cuts(journal: MemoryJournal) -> None:
+    lasting = pager(journal, 2_000)
+    for n in range(40):
+        claim = await begin(journal, f"question {n}")
+        made = await prompt(lasting, scene(claim))
+        assert (await prompt(pager(journal, 2_000), scene(claim))).chunks == made.chunks, f"at turn {n}"
+        await kept(journal, made)
+        replied = Replied("m", (Text("word " * 20),), "stop", context=made.request.context)
+        await journal.finish(claim, [step(claim, 0, replied)], Ended(Ending.ANSWERED, owned("test")))
+    assert any(text.startswith("[earlier]") for text in words(made))
+
+
+async def test_a_beginning_with_the_time_in_it_would_be_noticed(journal: MemoryJournal) -> None:
+    """The same check that the pager passes fails on one that says the time first."""
+
+    def shared(one: Prompt, other: Prompt) -> int:
+        return sum(len(a) for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(one.chunks, other.chunks, strict=False)))
+
+    await exchange(journal, "I am bob", "hello bob " * 50)
+    claim = await begin(journal, "who am I?")
+    done = steps(claim, Replied("m", (Text("let me think"),), "stop", context=(await prompt(pager(journal), scene(claim))).request.context))
+    fresh, steady = [], []
+    for minute in range(2):
+        paging = Paging(TokenBudget(PLENTY, 0, 0, 0))
+        timed = Pager(Sources(journal, journal), f"{SYSTEM} It is 10:0{minute}.", paging, PlainRedactor())
+        fresh.append(await prompt(timed, scene(claim, done[:minute])))
+        steady.append(await prompt(pager(journal), scene(claim, done[:minute])))
+    assert shared(*steady) == sum(map(len, steady[0].chunks))
+    assert shared(*fresh) == 0
+
+
+async def test_what_left_the_window_is_still_in_the_journal_and_the_cut_says_from_where_on_it_is_shown(journal: MemoryJournal) -> None:
+    for n in range(12):
+        await exchange(journal, f"question {n}", "word " * 200)
+    made = await prompt(pager(journal, 1_500), scene(await begin(journal, "now")))
+    cut = next(ref.ref for ref in made.request.context if ref.what == "cut")
+    last_gone = StepRef.parse(cut.split()[0])
+    assert (await journal.steps(last_gone.turn))[last_gone.n].body.kind == "reply"
+    gone = [turn.id for turn in await journal.turns(HOME_SPACE, 50, "main") if turn.id <= last_gone.turn]
+    assert gone
+    for turn in gone:
+        assert "word word" in str(await journal.steps(turn))
+
+
+async def test_no_word_of_an_erased_turn_is_in_a_summary_that_is_made_later(journal: MemoryJournal) -> None:
+    erased = await exchange(journal, "my secret plan", "a secret answer")
+    await journal.erase_turn(erased.turn.id, "the owner asked")
+    for n in range(12):
+        await exchange(journal, f"question {n}", "word " * 200)
+    made = await prompt(pager(journal, 1_500), scene(await begin(journal, "now")))
+    assert any(text.startswith("[earlier]") for text in words(made))
+    assert "secret" not in str(made.request.messages)
+
+
+async def test_a_call_that_failed_after_a_cut_does_not_lose_what_the_summary_quotes(journal: MemoryJournal) -> None:
+    for n in range(12):
+        await exchange(journal, f"question {n}", "word " * 200)
+    paging, claim = pager(journal, 1_500), await begin(journal, "now")
+    first = await prompt(paging, scene(claim))
+    second = await prompt(paging, scene(claim, steps(claim, ModelFailed("m", "server", "down"))))
+    assert "quote" in {ref.what for ref in first.request.context}
+    assert second.request.context == first.request.context
+
+
+async def test_a_file_that_others_changed_is_told_until_it_is_read_again(journal: MemoryJournal) -> None:
+    class Disk:
+        asked: Mapping[str, str] = {}
+
+        async def changed(self, turn: Turn, agent: AgentId, versions: Mapping[str, str]) -> tuple[str, ...]:
+            self.asked = dict(versions)
+            return tuple(path for path, version in versions.items() if version != "v2")
+
+    disk = Disk()
+    paging = Pager(Sources(journal, journal, files=disk), SYSTEM, Paging(TokenBudget(PLENTY, 0, 0, 0)), PlainRedactor())
+    turn = Turning("t9", "go")
+    turn.call("read_file", {"path": "./a.py"}, '{"ok": true, "data": {"text": "x", "version": "v1"}}')
+    made = await prompt(paging, turn.scene())
+    assert words(made)[-1] == "[now]\n- changed since you read it: a.py; read it again"
+    turn.call("read_file", {"path": "a.py"}, '{"ok": true, "data": {"text": "y", "version": "v2"}}')
+    assert not any(text.startswith("[now]") for text in words(await prompt(paging, turn.scene())))
+    assert disk.asked == {"a.py": "v2"}
+
+
+async def test_what_is_late_is_left_out_and_the_model_is_told(journal: MemoryJournal) -> None:
+    class Broken(Notes):
+        async def recall(self, query: Query) -> Recalled:
+            raise TimeoutError
+
+    memory = cast("Memory", Broken("tea"))
+    paging = Pager(Sources(journal, journal, memory), SYSTEM, Paging(TokenBudget(PLENTY, 0, 0, 0)), PlainRedactor())
+    made = await prompt(paging, scene(await begin(journal, "hi")))
+    assert words(made)[-1] == "[now]\n- not there in time: what memory has on this"
+    assert ContextRef("late", "what memory has on this") in made.request.context
+    assert "always: tea" in words(made)[1]
 
 
 def _outcomes(claim: Claim, *results: tuple[int, str], at: int | None = None) -> list[Step]:

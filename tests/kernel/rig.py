@@ -54,6 +54,7 @@ from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
 from daimon.testing.journal import MemoryJournal
 from daimon.testing.model import Line, ScriptedModel
+from daimon.tools.finding import finding_tools
 from daimon.tools.quarantine import READERS_SYSTEM
 from daimon.tools.registry import Registry
 from daimon.vault.redact import Known, SecretRedactor
@@ -193,17 +194,21 @@ async def kernel(
     ids: Ids | None = None,
     known: tuple[Known, ...] = (),
     checkpoints: Checkpoints | None = None,
+    foreign: Iterable[Any] = (),
+    finds: bool = False,
+    paging: Paging = Paging(TokenBudget(32_000)),  # noqa: B008 - frozen
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel, redactor = Feed(), FakeChannel(), SecretRedactor(lambda: known)
-    registry = Registry(tools)
+    finding = finding_tools(lambda agent: dispatch.offered(agent), lambda name: registry.is_own(name)) if finds else ()
+    registry = Registry((*tools, *finding), foreign)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
     floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
-    pager = Pager(Sources(journal, journal), "You are a test.", Paging(TokenBudget(32_000)), redactor, {READER: READERS_SYSTEM})
+    pager = Pager(Sources(journal, journal), "You are a test.", paging, redactor, {READER: READERS_SYSTEM})
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))

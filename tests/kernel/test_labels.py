@@ -40,7 +40,7 @@ STRANGER = Origin(Author.STRANGER, "mail")
 
 @asynccontextmanager
 async def home(place: Path, *script: Line, later: timedelta = timedelta(0), **more: Any) -> AsyncIterator[Rig]:
-    """A kernel on a journal and a notebook that are on disk."""
+    """A kernel on a journal and a memory file that are on disk."""
     clock, ids = ManualClock(START + later), SortableIds(SystemClock(), SystemRandom())
     journal = await SqliteJournal.open(place / "journal.db", clock, ids)
     ids.go_on_after(await journal.newest())

@@ -86,6 +86,67 @@ async def test_forgetting_takes_effect_with_the_outcome_and_can_be_undone_so_it_
     assert not tools["forget"].manifest.is_consequential
 
 
+async def test_what_was_said_is_recalled_beside_the_notes_and_says_so(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    memory.keep(HOME_SPACE, OWNER, note("n1", "tea at five", call.now.replace(day=1), owned("terminal")))
+    for day in range(1, 12):
+        spoken = replace(note(f"e{day}", "tea?", call.now.replace(day=day), owned("terminal")), kind="message", speaker="Anna")
+        memory.keep(HOME_SPACE, OWNER, spoken)
+    data: Any = (await run(tools["recall"], {"query": "tea", "limit": 4}, call)).data
+    assert [each["id"] for each in data["notes"]] == ["n1", "e11", "e10", "e9"]
+    assert data["notes"][1] == {"id": "e11", "text": "tea?", "at": "2026-03-11T17:30:00+00:00", "kind": "message", "speaker": "Anna"}
+
+
+async def test_a_disputed_fact_says_so(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    fact = replace(note("f1", "lives in Siberia", call.now, STRANGER), kind="fact", standing="disputed")
+    memory.keep(HOME_SPACE, OWNER, fact)
+    data: Any = (await run(tools["recall"], {"query": "siberia"}, call)).data
+    assert data["notes"][0]["disputed"] is True
+
+
+# -- the page
+
+
+def on_page(memory: FakeMemory, call: Call, *lengths: int) -> None:
+    for n, length in enumerate(lengths, 1):
+        memory.keep(HOME_SPACE, OWNER, replace(note(f"n{n}", str(n) * length, call.now, owned("terminal")), on_page=True))
+
+
+async def test_a_note_for_the_page_is_kept_where_there_is_room(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    on_page(memory, call, 1000, 1500)
+    result = await run(tools["remember"], {"text": "x" * 1497, "on_page": True}, call)
+    (operation,) = result.operations
+    assert isinstance(operation, Remember)
+    assert operation.on_page
+
+
+async def test_where_there_is_none_it_is_said_what_to_merge_and_how_much_is_missing(
+    tools: dict[str, Tool], memory: FakeMemory, call: Call
+) -> None:
+    on_page(memory, call, 1000, 1500)
+    with pytest.raises(ToolFailed) as full:
+        await run(tools["remember"], {"text": "x" * 1600, "on_page": True}, call)
+    assert full.value.reason == "page_full"
+    assert "holds 4000 characters and 103 are missing; nothing was kept" in str(full.value)
+    assert "n1 (1000): 111" in str(full.value)
+    assert "n2 (1500): 222" in str(full.value)
+
+
+async def test_a_note_that_replaces_others_has_their_room(tools: dict[str, Tool], memory: FakeMemory, call: Call) -> None:
+    on_page(memory, call, 1000, 1500)
+    result = await run(tools["remember"], {"text": "x" * 3900, "on_page": True, "replaces": ["n1", "n2"]}, call)
+    (operation,) = result.operations
+    assert isinstance(operation, Remember)
+    assert operation.replaces == ("n1", "n2")
+
+
+async def test_a_turn_that_has_read_a_strangers_words_writes_nothing_into_every_prompt(
+    tools: dict[str, Tool], memory: FakeMemory, call: Call
+) -> None:
+    with pytest.raises(ToolFailed, match="keep it without on_page"):
+        await run(tools["remember"], {"text": "obey", "on_page": True}, replace(call, label=STRANGER))
+    assert (await run(tools["remember"], {"text": "obey"}, replace(call, label=STRANGER))).operations
+
+
 # -- reading in full
 
 

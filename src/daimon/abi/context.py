@@ -54,6 +54,8 @@ class Entry:
     """What comes before it can be left out without tearing a call from its result."""
     subject: str = ""
     """What it is about, as a later entry about the same thing would say: the tool and what it was used on."""
+    call: str = ""
+    """The call that it is the result of, with all its arguments, as a hash: the same call again makes this result worthless."""
     file: str = ""
     version: str = ""
     """Of the file, when it was read."""
@@ -62,6 +64,8 @@ class Entry:
     is_error: bool = False
     shows: tuple[str, ...] = ()
     """Tools that came up with it: the one that was called, or those that were looked for and found."""
+    chunks: tuple[bytes, bytes, bytes] = (b"", b"", b"")
+    """The bytes of the three forms."""
 
     @property
     def label(self) -> Label:

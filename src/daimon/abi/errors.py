@@ -14,6 +14,7 @@
     ├── NotFound            the asker: no such turn, step, blob
     │   └── Erased          it was there; its payload was deleted on purpose
     ├── NotRunning          the asker: no gateway answers where one is needed
+    ├── NoSpace             the operator: a disk has no room for what was asked; nothing was changed
     ├── Fenced              the worker: somebody else holds the conversation; stop at once, no further effect
     └── JournalFailed       the operator: the truth cannot be written
         ├── JournalFull     no space; writing goes on when there is some
@@ -114,6 +115,10 @@ class Erased(NotFound):
 
 class NotRunning(DaimonError):
     code = "not_running"
+
+
+class NoSpace(DaimonError):
+    code = "no_space"
 
 
 class Fenced(DaimonError):

@@ -109,3 +109,12 @@ class Message:
 
 def said(role: Role, text: str, label: Label) -> Message:
     return Message(role, (Text(text),), label)
+
+
+ASIDES = ("[page]", "[earlier]", "[memory]", "[now]")
+"""How messages begin that nobody said: the context puts them beside the conversation, in the role of a user."""
+
+
+def is_said(message: Message) -> bool:
+    """Did somebody say it? For whoever looks for the newest question."""
+    return message.role is Role.USER and not message.text.startswith(ASIDES)

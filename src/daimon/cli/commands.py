@@ -3,6 +3,7 @@
 Only what parsing needs is imported at the top: start-up time is a feature.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -215,6 +216,74 @@ def undo(
     layered.undo(home, which, as_json)
 
 
-ALL = (up, chat, inject, status, turns, trace, context, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo)
+def backup(
+    to: Annotated[Path | None, typer.Option(metavar="DIR|FILE", help="Where to.", show_default="backup.to")] = None,
+    without_workspaces: Annotated[bool, typer.Option("--without-workspaces", help="Leave out what agents work on.")] = False,
+    without_key: Annotated[bool, typer.Option("--without-key", help="Leave out what opens the vault.")] = False,
+    by_schedule: Annotated[bool, typer.Option("--auto", help="As the schedule does it.", hidden=True)] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Copy the whole home into one file, and verify it by restoring it. Also while a gateway runs."""
+    from daimon.backup.inventory import Scope
+    from daimon.cli import backup as made
+
+    if by_schedule:
+        made.by_schedule(home, as_json)
+    else:
+        made.make(home, to, Scope(not without_workspaces, not without_key), as_json)
+
+
+def backups(
+    directory: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where they lie.", show_default="backup.to")] = None,
+    check: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Restore this one into a temporary place and compare.", show_default=False)
+    ] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """List the backups that there are, or verify one again."""
+    from daimon.cli import backup as made
+
+    if check is None:
+        made.show(home, directory, as_json)
+    else:
+        made.check(home, check, as_json)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.", show_default=False)],
+    replace: Annotated[bool, typer.Option("--replace", help="If the home holds data: move it aside.")] = False,
+    is_agreed: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in the place of the home. What was there before is moved aside, never deleted."""
+    from daimon.cli import backup as made
+
+    made.restore(home, file, (replace, is_agreed), as_json)
+
+
+def doctor(
+    everything: Annotated[bool, typer.Option("--all", help="Read every payload and the whole newest backup, which takes longer.")] = False,
+    rebuild_memory: Annotated[
+        bool, typer.Option("--rebuild-memory", help="Move memory aside, so that the next start rebuilds it from the journal.")
+    ] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Look whether all is well, and say in words what is not. Changes nothing."""
+    from daimon.cli import doctor as shown
+
+    if rebuild_memory:
+        shown.rebuild_memory(home, as_json)
+    else:
+        shown.show(home, everything, as_json)
+
+
+ALL = (
+    *(up, chat, inject, status, turns, trace, context, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo),
+    *(backup, backups, restore, doctor),
+)
 PASSING_ON = (test, bench)
 """These hand on arguments that they do not know."""

@@ -14,6 +14,7 @@ from daimon.abi.errors import (
     JournalFailed,
     JournalFull,
     Misconfigured,
+    NoSpace,
     NotFound,
     NotRunning,
 )
@@ -39,7 +40,7 @@ TABLE = (
     Exit(DAMAGED, "the journal is damaged, foreign, or from a newer release", (JournalDamaged,)),
     Exit(NOT_RUNNING, "no gateway answers, or it went away", (NotRunning,)),
     Exit(BUG, "an error in Daimon itself; --debug shows where"),
-    Exit(FULL, "the disk is full", (JournalFull,)),
+    Exit(FULL, "the disk is full", (JournalFull, NoSpace)),
     Exit(STOPPED, "the journal cannot be read or written", (JournalFailed,)),
     Exit(BUSY, "another process holds this home", (HomeBusy,)),
     Exit(MISCONFIGURED, "a setting or the machine is not as it must be", (Misconfigured,)),

@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import decode
 from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scene, Stretch
 from daimon.abi.errors import DaimonError, Erased, JournalDamaged, NotFound
@@ -31,11 +30,14 @@ from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
 from daimon.context import blocks
+from daimon.context.blocks import OURS
 from daimon.context.budget import TokenBudget
-from daimon.context.entries import Entries, of_block
-from daimon.context.layout import OURS, Fixed, Layouts
+from daimon.context.entries import Entries, lost, of_block
+from daimon.context.fixed import Beginnings, Fixed
+from daimon.context.layout import Layouts
 from daimon.context.offers import Offers
 from daimon.context.render import from_event
+from daimon.context.watch import versions
 
 T = TypeVar("T")
 MOST_EARLIER = 128
@@ -84,9 +86,12 @@ class Pager:
         self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
         self._blocks: OrderedDict[BlobHash, Block] = OrderedDict()
         self._turns: OrderedDict[TurnId, tuple[Stretch, ...]] = OrderedDict()
+        self._recalls: OrderedDict[TurnId, Entry] = OrderedDict()
         self._erasures = 0
-        self._entries = Entries()
-        self._layouts = Layouts(redactor)
+        self._version = redactor.version
+        self._entries = Entries(redactor)
+        self._layouts = Layouts(redactor, self._entries)
+        self._beginnings = Beginnings(redactor)
         self._offers = Offers()
         self._system = said(Role.SYSTEM, system, OURS)
         self._systems = {agent: said(Role.SYSTEM, text, OURS) for agent, text in (systems or {}).items()}
@@ -94,6 +99,12 @@ class Pager:
     # -- reading ahead
 
     async def prepare(self, scene: Scene) -> Background:
+        """What is new becomes entries, and these are laid out, here, where it may take time."""
+        background = await self._background(scene)
+        self._layouts.of(scene.turn.id, background).extend(self._now(scene, background))
+        return background
+
+    async def _background(self, scene: Scene) -> Background:
         await self._forget_erased()
         refs = _recorded_refs(scene.steps)
         events = await self._events(scene.steps)
@@ -101,19 +112,21 @@ class Pager:
             return await self._recorded(scene, refs, events)
         turns, inherited = await self._earlier(scene.turn)
         earlier = await self._stretches(scene.turn.id, turns)
-        page, late_page = await self._in_time("the page", self._page(scene))
-        memory, late_memory = await self._in_time("what memory has on this", self._recall(scene, earlier))
-        stale, late_files = await self._in_time("which files have changed", self._stale(scene, earlier))
-        late = tuple(word for word in (late_page, late_memory, late_files) if word)
+        async with asyncio.TaskGroup() as reading:
+            page = reading.create_task(self._in_time("the page", self._page(scene)))
+            memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier)))
+            stale = reading.create_task(self._in_time("which files have changed", self._stale(scene, earlier, events)))
+        late = tuple(word for _, word in (page.result(), memory.result(), stale.result()) if word)
         summary = await self._block(_ref(inherited, "summary"))
-        return Background(earlier, events, page, summary, memory, _ref(inherited, "cut"), stale or (), late)
+        changed = stale.result()[0] or ()
+        return Background(earlier, events, page.result()[0], summary, memory.result()[0], _ref(inherited, "cut"), changed, late)
 
     async def _recorded(self, scene: Scene, refs: tuple[ContextRef, ...], events: Mapping[EventId, Event]) -> Background:
         """What the last reply of this turn had before it."""
         earlier = await self._stretches(scene.turn.id, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
         page, summary, memory = [await self._block(_ref(refs, what)) for what in ("page", "summary", "recall")]
-        stale, _ = await self._in_time("which files have changed", self._stale(scene, earlier))
-        return Background(earlier, events, page, summary, memory, _ref(refs, "cut"), stale or ())
+        stale, _ = await self._in_time("which files have changed", self._stale(scene, earlier, events))
+        return Background(earlier, events, page, summary, memory or lost(_ref(refs, "recall")), _ref(refs, "cut"), stale or ())
 
     async def _in_time(self, what: str, work: Awaitable[T]) -> tuple[T | None, str]:
         try:
@@ -139,18 +152,13 @@ class Pager:
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
 
-    async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...]) -> tuple[str, ...]:
+    async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...], events: Mapping[EventId, Event]) -> tuple[str, ...]:
         files = self._sources.files
         if files is None:
             return ()
-        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, await self._events(scene.steps))
-        versions: dict[str, str] = {}
-        for entry in (*(entry for stretch in earlier for entry in stretch.entries), *now):
-            if entry.file and entry.version:
-                versions[entry.file] = entry.version
-            for path in entry.changes:
-                versions.pop(path, None)
-        return await files.changed(scene.turn, scene.agent, versions) if versions else ()
+        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, events)
+        seen = versions([*(entry for stretch in earlier for entry in stretch.entries), *now])
+        return await files.changed(scene.turn, scene.agent, seen) if seen else ()
 
     async def _block(self, hash_: str) -> Block | None:
         """One that was shown before, if it is still there."""
@@ -160,16 +168,20 @@ class Pager:
         if known not in self._blocks:
             with suppress(NotFound, Erased, JournalDamaged):
                 self._keep(Block(known, decode(Message, await self._sources.store.get(known))))
-        return self._blocks.get(known)
+        found = self._blocks.get(known)
+        return None if found is None else self._clean(found)
 
     def _made(self, block: Block | None) -> Block | None:
         """Cleaned before it is hashed: what is sent is what is kept under its hash."""
         if block is None:
             return None
-        message = replace(block.message, parts=cleaned(block.message.parts, self._redactor.clean))
-        made = blocks.block(message, block.refs)
+        made = self._clean(block)
         self._keep(replace(made, refs=()))
         return made
+
+    def _clean(self, block: Block) -> Block:
+        message = self._entries.clean(block.message)
+        return block if message.parts is block.message.parts else blocks.block(message, block.refs)
 
     def _keep(self, block: Block) -> None:
         self._blocks[block.hash] = block
@@ -208,14 +220,16 @@ class Pager:
         return kept
 
     async def _forget_erased(self) -> None:
-        erasures = await self._archive.erasures()
-        if erasures != self._erasures:
+        """Nor is anything kept that holds a secret which was not known as one."""
+        erasures, version = await self._archive.erasures(), self._redactor.version
+        if (erasures, version) != (self._erasures, self._version):
             self._kept.clear()
             self._blocks.clear()
             self._turns.clear()
+            self._recalls.clear()
             self._entries.clear()
             self._layouts.clear()
-        self._erasures = erasures
+        self._erasures, self._version = erasures, version
 
     async def _read(self, turn: TurnId) -> "_Kept":
         """An earlier turn, just as it was sent while it ran, and its last word."""
@@ -226,7 +240,8 @@ class Pager:
         except (NotFound, JournalDamaged):
             return _Kept((), None)
         refs = _recorded_refs(steps)
-        block = None if refs is None else await self._block(_ref(refs, "recall"))
+        recall = _ref(refs or (), "recall")
+        block = await self._block(recall) or lost(recall)
         recalled = () if block is None else (of_block(block, "memory", turn, event.received_at),)
         return _Kept((*recalled, *entries), refs)
 
@@ -239,16 +254,30 @@ class Pager:
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
         """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
-        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
-        if background.memory is not None:
-            now.insert(0, of_block(background.memory, "memory", scene.turn.id, scene.event.received_at))
         budget = self._paging.budget
         if scene.window is not None:
             budget = replace(budget, window=min(budget.window, scene.window))
         layout = self._layouts.of(scene.turn.id, background)
         budget = budget.shrunk(_too_long(scene.steps))
-        fixed = Fixed(self._systems.get(scene.agent, self._system), self._offers.of(tools, budget), budget)
-        return layout.prompt(scene, background, now, fixed)
+        system, offer = self._systems.get(scene.agent, self._system), self._offers.of(tools, budget)
+
+        def opening(mentions: Mapping[str, int]) -> Fixed:
+            return self._beginnings.of(system, offer.shown(mentions))
+
+        return layout.prompt(scene, background, self._now(scene, background), opening, budget)
+
+    def _now(self, scene: Scene, background: Background) -> list[Entry]:
+        now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
+        return now if background.memory is None else [self._recalled(background.memory, scene), *now]
+
+    def _recalled(self, block: Block, scene: Scene) -> Entry:
+        """The same object for every step of a turn."""
+        kept = self._recalls.get(scene.turn.id)
+        if kept is None or kept.whole is not block.message:
+            kept = self._recalls[scene.turn.id] = of_block(block, "memory", scene.turn.id, scene.event.received_at)
+            if len(self._recalls) > MOST_KEPT:
+                self._recalls.popitem(last=False)
+        return kept
 
 
 @dataclass(frozen=True, slots=True)

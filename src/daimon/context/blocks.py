@@ -5,7 +5,8 @@ first three are kept by the hash of their bytes and shown again just so; notices
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from daimon.abi.codec import blob_hash, encode
@@ -15,7 +16,7 @@ from daimon.abi.memory import Hit, Page, Reason, Recalled
 from daimon.abi.message import Message, Role, said
 from daimon.abi.step import ContextRef
 from daimon.context.compress import clip
-from daimon.context.tokens import of_text
+from daimon.context.tokens import PER_MESSAGE, estimate, first, of_text
 
 OURS = Label.of(Origin(Author.SERVICE, "daimon"))
 LINE = 160
@@ -24,6 +25,16 @@ MOST_SUMMARY = 600
 MOST_ASKED, MOST_ANSWERED = 160, 240
 """Characters of what was asked and answered, in the summary of a turn."""
 _OF_TURN = re.compile(r"- [\d-]+ [\d:]+ \((\S+)\) ")
+_NAME = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+MOST_NOTICES = 200
+MOST_TOOLS = 12
+"""Named in the summary of a turn."""
+MOST_PATH = 120
+LEAST_BLOCK = 64
+"""Fewer tokens are not worth a block."""
+_CUT = "\n… (there is more of it than there is room for)"
+_MORE = "- and {} more"
+_OLDER = "(Older turns are left out here as well.)"
 _SUMMARY = "[earlier] Not shown any more, in short. `recall` finds the words."
 _MEMORY = "[memory] Recalled for what comes next. It was said then; it may not hold now."
 _PAGE = "[page] What you keep in mind at all times. `remember` changes it."
@@ -44,9 +55,9 @@ def page(found: Page) -> Block | None:
 def memory(recalled: Recalled, tokens: int) -> Block | None:
     """As many of the best hits as there is room for, in the order of time."""
     kept: list[Hit] = []
-    left = tokens - of_text(_MEMORY)
+    left = tokens - PER_MESSAGE - of_text(_MEMORY)
     for hit in recalled.hits:
-        size = of_text(_line(hit))
+        size = of_text(_line(hit)) + 1
         if size > left:
             break
         kept.append(hit)
@@ -58,28 +69,70 @@ def memory(recalled: Recalled, tokens: int) -> Block | None:
     return block(message, (ref for hit in kept for ref in _refs(hit)))
 
 
-def summary(before: Message | None, gone: Sequence[Entry]) -> Block | None:
-    """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room."""
-    lines = [] if before is None else before.text.split("\n")[1:]
-    lines += [_turn(list(entries)) for _, entries in groupby(gone, key=lambda entry: entry.turn)]
-    dropped = 0
-    while len(lines) > 1 and sum(map(of_text, lines)) > MOST_SUMMARY:
-        lines.pop(0)
-        dropped += 1
-    if not lines:
+def fitted(made: Block | None, tokens: int) -> Block | None:
+    """A block that is too long for its share keeps its beginning; where nothing of it would be left it is none."""
+    if made is None or estimate(made.message) <= tokens:
+        return made
+    if tokens < LEAST_BLOCK:
         return None
-    labels = [entry.label for entry in gone] + ([before.label] if before is not None else [])
-    head = _SUMMARY if not dropped or (before is None and not gone) else f"{_SUMMARY} (Older turns are left out here as well.)"
-    message = said(Role.USER, "\n".join((head, *lines)), join(labels))
-    return block(message, (ContextRef("quote", turn[1]) for line in lines if (turn := _OF_TURN.match(line))))
+    text = f"{first(made.message.text, tokens - PER_MESSAGE - of_text(_CUT))}{_CUT}"
+    return block(said(made.message.role, text, made.message.label), made.refs)
 
 
-def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str]) -> Message | None:
+def summary(before: Message | None, gone: Sequence[Entry], tokens: int = MOST_SUMMARY) -> Block | None:
+    """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room, and leave its label too."""
+    if tokens < LEAST_BLOCK:
+        return None
+    left, kept, labels, has_all = tokens - PER_MESSAGE - of_text(f"{_SUMMARY} {_OLDER}"), list[str](), list[Label](), False
+    for line, label in _lines(before, gone):
+        size = of_text(line) + 1
+        if size > left and kept:
+            break
+        kept.insert(0, line if size <= left else first(line, left - 1))
+        labels.append(label)
+        left -= size
+    else:
+        has_all = before is None or _OLDER not in before.text
+    if not kept:
+        return None
+    head = _SUMMARY if has_all else f"{_SUMMARY} {_OLDER}"
+    message = said(Role.USER, "\n".join((head, *kept)), join({OURS, *labels}))
+    return block(message, (ContextRef("quote", turn[1]) for line in kept if (turn := _OF_TURN.match(line))))
+
+
+def _lines(before: Message | None, gone: Sequence[Entry]) -> Iterator[tuple[str, Label]]:
+    """With whose words are in them; the newest first."""
+    for _, entries in groupby(reversed(gone), key=lambda entry: entry.turn):
+        yield _turn(list(entries)[::-1])
+    if before is not None:
+        lines = [line for line in before.text.split("\n")[1:] if line.startswith("- ")]
+        yield from ((line, before.label) for line in reversed(lines))
+
+
+def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str], tokens: int = MOST_NOTICES) -> Message | None:
     """What is true now and stands nowhere else. No words of others are in it: only names of tools, files and steps."""
-    lines = [f"- not resolved: {entry.subject.split(' ', 1)[0]} failed (recall ref={entry.source})" for entry in errors]
-    lines += [f"- changed since you read it: {path}{f' ({where})' if where else ''}; read it again" for path, where in stale.items()]
-    lines += [f"- not there in time: {what}" for what in late]
-    return said(Role.USER, "\n".join(("[now]", *lines)), OURS) if lines else None
+    lines = [f"- not there in time: {what}" for what in late]
+    lines += [f"- not resolved: {_tool(entry)} failed (recall ref={entry.source})" for entry in errors]
+    lines += [f"- changed since you read it: {_name(path)}{f' ({where})' if where else ''}; read it again" for path, where in stale.items()]
+    left, kept = tokens - PER_MESSAGE - of_text("[now]") - of_text(_MORE) - 8, list[str]()
+    for line in lines:
+        left -= of_text(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    if len(kept) < len(lines):
+        kept.append(_MORE.format(len(lines) - len(kept)))
+    return said(Role.USER, "\n".join(("[now]", *kept)), OURS) if kept else None
+
+
+def _tool(entry: Entry) -> str:
+    """A model may call tools by any name; only what is one is told."""
+    name = entry.subject.split(" ", 1)[0]
+    return name if _NAME.fullmatch(name) else "a call"
+
+
+def _name(path: str) -> str:
+    return " ".join(path[:MOST_PATH].split()) + ("…" if len(path) > MOST_PATH else "")
 
 
 def why(refs: Iterable[ContextRef]) -> dict[str, str]:
@@ -104,18 +157,16 @@ def _reason(reason: Reason) -> str:
     return f"{reason.by}{rank}" + (f" ({reason.note})" if reason.note else "")
 
 
-def _turn(entries: list[Entry]) -> str:
-    asked = next((_short(entry.whole.text, MOST_ASKED) for entry in entries if entry.sort == "said"), "")
-    replies = [entry.whole.text for entry in entries if entry.sort == "reply" and entry.whole.text]
-    answer = _short(replies[-1], MOST_ANSWERED) if replies else ""
-    used: dict[str, int] = {}
-    for entry in entries:
-        if entry.sort == "result":
-            tool = entry.subject.split(" ", 1)[0]
-            used[tool] = used.get(tool, 0) + 1
-    did = ", ".join(f"{tool} ×{times}" if times > 1 else tool for tool, times in used.items())
-    parts = (f"asked: {asked}" if asked else "", f"used {did}" if did else "", f"answered: {answer}" if answer else "")
-    return f"- {entries[0].at:%Y-%m-%d %H:%M} ({entries[0].turn}) {'; '.join(part for part in parts if part)}"
+def _turn(entries: list[Entry]) -> tuple[str, Label]:
+    asked = next((entry for entry in entries if entry.sort == "said"), None)
+    reply = next((entry for entry in reversed(entries) if entry.sort == "reply" and entry.whole.text), None)
+    used = Counter(_tool(entry) for entry in entries if entry.sort == "result")
+    did = ", ".join(f"{tool} ×{times}" if times > 1 else tool for tool, times in list(used.items())[:MOST_TOOLS])
+    parts = [f"asked: {_short(asked.whole.text, MOST_ASKED)}"] if asked else []
+    parts += [f"used {did}"] if did else []
+    parts += [f"answered: {_short(reply.whole.text, MOST_ANSWERED)}"] if reply else []
+    label = join([OURS, *(entry.label for entry in (asked, reply) if entry is not None)])
+    return f"- {entries[0].at:%Y-%m-%d %H:%M} ({entries[0].turn}) {'; '.join(parts)}", label
 
 
 def _short(text: str, most: int) -> str:

@@ -11,9 +11,7 @@ Nothing here is a permission. What an agent holds was decided before, and a hidd
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from daimon.abi.codec import encode
 from daimon.abi.context import Entry
 from daimon.abi.tool import Manifest
 from daimon.context.budget import TokenBudget
@@ -25,14 +23,6 @@ FOUND_SHARE = 2
 LEAST_FOUND = 600
 """However small that room: one tool of ordinary size can be shown when it was found."""
 MOST_KEPT = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    tools: tuple[Manifest, ...]
-    tokens: int
-    chunk: bytes
-    """Their bytes in the request."""
 
 
 class Offers:
@@ -61,14 +51,10 @@ class Offer:
         self._always = always(tools, most)
         names = {tool.name for tool in self._always}
         self._hidden = {tool.name: tool for tool in tools if tool.name not in names and tool.name != FINDS}
-        self._last = _shown(self._always)
 
-    def shown(self, entries: Iterable[Entry]) -> Shown:
-        """`entries` are those in the window."""
-        tools = (*self._always, *found(entries, self._hidden, self._most)) if self._hidden else self._always
-        if tools != self._last.tools:
-            self._last = _shown(tools)
-        return self._last
+    def shown(self, mentions: Mapping[str, int]) -> tuple[Manifest, ...]:
+        """`mentions` are the tools that came up in the window, in the order in which they did, with where they last did."""
+        return (*self._always, *found(mentions, self._hidden, self._most)) if self._hidden else self._always
 
 
 def always(tools: tuple[Manifest, ...], most: int) -> tuple[Manifest, ...]:
@@ -87,11 +73,17 @@ def always(tools: tuple[Manifest, ...], most: int) -> tuple[Manifest, ...]:
     return tuple(tool for tool in tools if tool.name in kept)
 
 
-def found(entries: Iterable[Entry], hidden: Mapping[str, Manifest], most: int) -> tuple[Manifest, ...]:
-    """Hidden tools that came up, the first first. Where there are too many, those go whose last mention is longest ago."""
+def mentions(entries: Iterable[Entry]) -> dict[str, int]:
+    """The tools that came up in these, in the order in which they did, with where they last did."""
     last: dict[str, int] = {}
     for n, entry in enumerate(entries):
-        last.update((name, n) for name in entry.shows if name in hidden)
+        last.update((name, n) for name in entry.shows)
+    return last
+
+
+def found(mentions: Mapping[str, int], hidden: Mapping[str, Manifest], most: int) -> tuple[Manifest, ...]:
+    """Hidden tools that came up, the first first. Where there are too many, those go whose last mention is longest ago."""
+    last = {name: n for name, n in mentions.items() if name in hidden}
     left, kept = max(most // FOUND_SHARE, LEAST_FOUND), set()
     for name in sorted(last, key=lambda name: -last[name]):
         if (size := of_tool(hidden[name])) <= left:
@@ -105,7 +97,3 @@ def steady(budget: TokenBudget) -> int:
     most = budget.most_tools
     step = 1 << max(0, most.bit_length() - 3)
     return most if most == budget.tools else most - most % step
-
-
-def _shown(tools: tuple[Manifest, ...]) -> Shown:
-    return Shown(tools, sum(map(of_tool, tools)), encode(tuple[Manifest, ...], tools))

@@ -10,8 +10,13 @@ is cut once, to half of the room, and grows again. A cut is four places in the l
 
 The order of giving up: first long old results become brief, then bare, then whole old turns go, then old rounds of this turn. What is
 pinned stays whole as long as anything else can give way: the task, errors that nothing has resolved, what the agent said it is about
-(`focus_on`), and the last results (L1). An entry that a later one has made worthless (the same file read again, the same command run again)
-is bare where others are brief: duplicates are fused. Only when all that is not enough, every entry is clipped to an equal share.
+(`focus_on`), and the last results (L1). What is in focus also stays when its round goes, with the call that asked for it. An entry that
+a later one has made worthless (the very same call again) is bare where others are brief: duplicates are fused. What a turn was asked stays
+as long as any of it does. Only when all that is not enough, every entry of the last round is clipped to an equal share; and when that is
+not enough either, there is only what was asked.
+
+What a cut leaves, and in which form, does not depend on what stands before the first turn that is still shown: so a process that reads only
+from there makes the same of it.
 """
 
 from bisect import bisect_left
@@ -20,13 +25,19 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from daimon.abi.context import Entry, Form, Tier
+from daimon.context.watch import open_errors
 
 NEWEST = (8, 3, 1, 0)
 """So many of the last results stay whole; fewer, if that is too much."""
 MOST_ERRORS = 5
+FOCUS = "focus"
 FOCUS_SHARE = 4
 """One part in so many of the room is for what the agent is about."""
-LEAST_CLIP = 24
+MOST_LOOKED_AT = 20_000
+"""Characters of an entry in which is looked for it."""
+LEAST_CLIP = 12
+SMALL_WORDS = frozenset({"about", "all", "and", "are", "for", "from", "not", "our", "that", "the", "this", "with", "your"})
+"""They say nothing of what somebody is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,150 +62,190 @@ class Line:
     focus: tuple[str, ...] = ()
 
 
-def size(form: Form | None) -> int:
-    return 2 if form == "bare" else 1 if form == "brief" else 0
-
-
-def cut(line: Line, room: int, before: Cut) -> Cut:
-    """A cut that fits, and leaves half of the room free if that can be had."""
+def cut(line: Line, room: int, before: Cut, clipped: Callable[[Entry, int], int]) -> Cut:
+    """A cut that fits, and leaves half of the room free if that can be had. `clipped` tells the size of an entry that is."""
+    end = len(line.entries)
+    sums, made = _Sums.of(line, room, min(before.begin, end)), before
     for newest in NEWEST:
-        made = _cut(line, room, before, newest)
-        if _total(line, made) <= room:
-            return made
-    last = _cut(line, room, before, 0)
-    shown = [n for n in range(len(line.entries)) if n >= last.begin or n in _task(line)]
-    return replace(last, clip=max(LEAST_CLIP, room // max(1, len(shown)) - 16))
+        made = _cut(line, sums, before, newest)
+        if sums.total(made.begin, made.bare, made.brief) <= room:
+            return replace(made, room=room)
+    last = Cut(made.begin, made.begin, made.begin, end, room=room)
+    shown = [line.entries[n] for n in (*heads(line.entries, line.task, last.begin), *range(last.begin, end))]
+    share = _share(sorted(entry.tokens[1 if entry.sort == "memory" else 0] for entry in shown), room)
+    while share >= LEAST_CLIP:
+        if sum(clipped(entry, share) for entry in shown) <= room:
+            return replace(last, clip=share)
+        share //= 2
+    return Cut(end, end, end, end, max(room // max(1, len(heads(line.entries, line.task, end))), 1), room)
 
 
-def placed(entries: Sequence[Entry], cut: Cut, pins: dict[int, str]) -> list[Form | None]:
-    """The form of each entry; None: it is left out. `pins` are those of the moment of the cut."""
-    worthless = superseded(entries[: cut.at])
-    forms: list[Form | None] = [None] * min(cut.begin, len(entries))
-    for n in range(len(forms), len(entries)):
-        forms.append(_form(n, cut, n in pins, n in worthless))
-    for n in pins:
-        if n < len(forms) and forms[n] is None and pins[n] == "task":
-            forms[n] = "clipped" if cut.clip else "whole"
+def _share(sizes: Sequence[int], room: int) -> int:
+    """The most that each may have, if those that need less leave the rest to the others; the smallest first."""
+    for n, size in enumerate(sizes):
+        if size > room // (len(sizes) - n):
+            return room // (len(sizes) - n)
+        room -= size
+    return room
+
+
+def placed(line: Line, cut: Cut, pins: dict[int, str]) -> list[Form | None]:
+    """The form of each entry; None: it is left out. `line` and `pins` are those of the moment of the cut."""
+    entries, end = line.entries, len(line.entries)
+    worthless = superseded(entries, cut.begin, cut.at)
+    exact: Form = "clipped" if cut.clip else "whole"
+    forms: list[Form | None] = [None] * min(cut.begin, end)
+    forms += [
+        exact if n in pins or n >= cut.brief else "bare" if n < cut.bare or n in worthless else "brief"
+        for n in range(cut.begin, min(cut.at, end))
+    ]
+    forms += ["whole"] * (end - len(forms))
+    for n in heads(entries, line.task, cut.begin):
+        forms[n] = exact
+    for n in () if cut.clip else in_focus(entries, pins):
+        if forms[n] is None:
+            forms[n] = "whole" if n in pins else "bare"
     return forms
 
 
-def pinned(line: Line, at: int, room: int) -> dict[int, str]:
+def in_focus(entries: Sequence[Entry], pins: dict[int, str]) -> set[int]:
+    """What is in focus, with the reply that asked for it and all other results of that: providers refuse one without the other."""
+    found: set[int] = set()
+    for n in (n for n, why in pins.items() if why == FOCUS):
+        first = next((m for m in range(n, -1, -1) if entries[m].starts), n)
+        last = next((m for m in range(n + 1, len(entries)) if entries[m].starts), len(entries))
+        found.update(range(first, last))
+    return found
+
+
+def heads(entries: Sequence[Entry], task: int, begin: int) -> list[int]:
+    """What stays although it is before the beginning: what was asked in this turn, and in that in whose middle the window begins."""
+    found = {_asked(entries, task)} if task < begin else set()
+    if 0 < begin < len(entries) and entries[begin].turn == entries[begin - 1].turn:
+        found.add(_asked(entries, _first_of_turn(entries, begin)))
+    return sorted(n for n in found if n is not None and n < begin)
+
+
+def pinned(line: Line, at: int, room: int, begin: int = 0) -> dict[int, str]:
     """What may not be shortened, and why."""
-    entries = line.entries[:at]
-    found = dict.fromkeys(_task(line), "task")
-    found |= dict.fromkeys(open_errors(entries, line.task)[-MOST_ERRORS:], "an error that nothing has resolved")
+    entries = line.entries
+    asked = _asked(entries, line.task)
+    found = {} if asked is None or asked >= at else {asked: "task"}
+    found |= dict.fromkeys(open_errors(entries, line.task, at)[-MOST_ERRORS:], "an error that nothing has resolved")
     left = room // FOCUS_SHARE
-    for n in range(len(entries) - 1, -1, -1) if line.focus else ():
+    for n in range(min(at, len(entries)) - 1, min(begin, line.task) - 1, -1) if line.focus else ():
         if entries[n].tokens[0] <= left and _is_about(entries[n], line.focus):
-            found.setdefault(n, "focus")
+            # Of earlier turns none stays alone: what is left of a window is named by its turns.
+            found.setdefault(n, FOCUS if n >= line.task else "focus, of an earlier turn")
             left -= entries[n].tokens[0]
     return found
 
 
-def open_errors(entries: Sequence[Entry], since: int) -> list[int]:
-    """Errors of this turn after which the same tool has not done the same thing without one."""
-    failed: dict[str, int] = {}
-    for n in range(since, len(entries)):
-        entry = entries[n]
-        if entry.sort == "result" and entry.is_error:
-            failed[entry.subject] = n
-        elif entry.sort == "result":
-            failed.pop(entry.subject, None)
-    return sorted(failed.values())
-
-
-def superseded(entries: Sequence[Entry]) -> set[int]:
-    """Results after which the same tool looked at the same thing again, and files read that were read again or changed since."""
+def superseded(entries: Sequence[Entry], begin: int, end: int) -> set[int]:
+    """Results after which the very same call was made again."""
     found: set[int] = set()
     newest: dict[str, int] = {}
-    for n, entry in enumerate(entries):
-        if entry.sort != "result" or entry.is_error:
-            continue
-        earlier = newest.get(entry.subject)
-        if earlier is not None:
-            found.add(earlier)
-        newest[entry.subject] = n
+    for n in range(begin, min(end, len(entries))):
+        call = entries[n].call
+        if call and not entries[n].is_error:
+            if call in newest:
+                found.add(newest[call])
+            newest[call] = n
     return found
 
 
-def stale_files(entries: Sequence[Entry]) -> dict[str, int]:
-    """Files that the model has read and that were changed by a later call and not read since; with the entry that has them."""
-    read: dict[str, int] = {}
-    stale: dict[str, int] = {}
-    for n, entry in enumerate(entries):
-        for path in entry.changes:
-            if path in read and entry.file != path:
-                stale[path] = read[path]
-        if entry.file and entry.version and not entry.is_error:
-            read[entry.file] = n
-            stale.pop(entry.file, None)
-    return stale
-
-
 def tiers(line: Line, forms: Sequence[Form | None], pins: dict[int, str]) -> list[Tier]:
-    guard = _guard(line, NEWEST[0])
-    return [
-        "L3" if form is None else "L1" if n in pins or n >= max(guard, line.task) else "L2"
-        for n, form in enumerate(forms)
-    ]  # fmt: skip
+    guard = max(_guard(line.entries, NEWEST[0]), line.task)
+    return ["L3" if form is None else "L1" if n in pins or n >= guard else "L2" for n, form in enumerate(forms)]
 
 
-def _form(n: int, cut: Cut, is_pinned: bool, is_worthless: bool) -> Form:
-    if n >= cut.at:
-        return "whole"
-    if is_pinned or n >= cut.brief:
-        return "clipped" if cut.clip else "whole"
-    return "bare" if n < cut.bare or is_worthless else "brief"
+def line_at(entries: Sequence[Entry], at: int, begin: int) -> Line:
+    """As it was at the end of entry `at`: the turn of that moment, and what the agent was about, by what is still to be seen of it."""
+    at = min(at, len(entries))
+    task = _first_of_turn(entries, at - 1) if at else 0
+    first = min(task, _first_of_turn(entries, begin)) if begin < len(entries) else task
+    focus = next((entries[n].subject for n in range(at - 1, first - 1, -1) if entries[n].subject.startswith("focus_on ")), "")
+    return Line(entries, task, tuple(word for word in focus.lower().split()[1:] if len(word) > 2 and word not in SMALL_WORDS))
 
 
-def _task(line: Line) -> list[int]:
-    """What this turn was asked: the first thing that was said in it."""
-    asked = next((n for n in range(line.task, len(line.entries)) if line.entries[n].sort == "said"), None)
-    return [] if asked is None else [asked]
+def _first_of_turn(entries: Sequence[Entry], n: int) -> int:
+    while n > 0 and entries[n - 1].turn == entries[n].turn:
+        n -= 1
+    return n
 
 
-def _guard(line: Line, newest: int) -> int:
+def _asked(entries: Sequence[Entry], first: int) -> int | None:
+    """What a turn was asked: the first thing that was said in it."""
+    return next((n for n in range(first, len(entries)) if entries[n].sort == "said"), None)
+
+
+def _guard(entries: Sequence[Entry], newest: int) -> int:
     """Where the last so many results begin, with the reply that asked for them."""
     left = newest
-    for n in range(len(line.entries) - 1, -1, -1):
-        if left == 0:
-            return n + 1
-        left -= line.entries[n].sort == "result"
-        if left == 0:
-            return next((m for m in range(n, -1, -1) if line.entries[m].starts), n)
+    for n in range(len(entries) - 1, -1, -1):
+        left -= entries[n].sort == "result"
+        if left <= 0:
+            return next((m for m in range(n, -1, -1) if entries[m].starts), n)
     return 0
 
 
 def _is_about(entry: Entry, focus: tuple[str, ...]) -> bool:
-    about = f"{entry.file} {entry.subject}".lower()
-    return any(word in about for word in focus) or any(word in entry.whole.text.lower() for word in focus)
+    about = f"{entry.file} {entry.subject} {entry.whole.text[:MOST_LOOKED_AT]}".lower()
+    return any(word in about for word in focus)
 
 
-def _total(line: Line, made: Cut) -> int:
-    pins = pinned(line, made.at, made.room)
-    forms = placed(line.entries, made, pins)
-    return sum(entry.tokens[size(form)] for entry, form in zip(line.entries, forms, strict=True) if form is not None)
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Tokens of the entries from `first` on, added up, in each form."""
+
+    line: Line
+    room: int
+    first: int
+    whole: list[int]
+    brief: list[int]
+    bare: list[int]
+    stays: list[int]
+    """Of what is in focus, from the very beginning: it stays where the rest goes."""
+
+    @classmethod
+    def of(cls, line: Line, room: int, first: int) -> "_Sums":
+        end = len(line.entries)
+        sizes = [entry.tokens for entry in line.entries[first:]]
+        whole, brief, bare = [size[0] for size in sizes], [size[1] for size in sizes], [size[2] for size in sizes]
+        for n in superseded(line.entries, first, end):
+            brief[n - first] = bare[n - first]
+        pins = pinned(line, end, room, first)
+        for n in pins:
+            if n >= first:
+                brief[n - first] = bare[n - first] = whole[n - first]
+        focus = in_focus(line.entries, pins) if FOCUS in pins.values() else set()
+        stays = [line.entries[n].tokens[0 if n in pins else 2] if n in focus else 0 for n in range(end)] if focus else [0] * end
+        return cls(line, room, first, *(list(accumulate(each, initial=0)) for each in (whole, brief, bare, stays)))
+
+    def total(self, begin: int, bare: int, brief: int) -> int:
+        entries = self.line.entries
+        out = self.stays[begin] + sum(entries[n].tokens[0] for n in heads(entries, self.line.task, begin))
+        b, m, c = begin - self.first, bare - self.first, brief - self.first
+        return out + self.bare[m] - self.bare[b] + self.brief[c] - self.brief[m] + self.whole[-1] - self.whole[c]
 
 
-def _cut(line: Line, room: int, before: Cut, newest: int) -> Cut:
-    entries, end, target = line.entries, len(line.entries), room // 2
-    guard = max(_guard(line, newest), 0) if newest else end
-    pins, worthless = pinned(line, end, room), superseded(entries)
-    whole, brief, bare = _sums(entries, pins, worthless)
-    task = sum(entries[n].tokens[0] for n in _task(line))
-
-    def total(begin: int, b: int, c: int) -> int:
-        out = task if begin > line.task else 0
-        return out + bare[b] - bare[begin] + brief[c] - brief[b] + whole[end] - whole[c]
-
-    begin = min(before.begin, end)
-    to_brief = _least(before.brief, guard, lambda n: total(begin, begin, n) <= target)
-    to_bare = _least(begin, to_brief, lambda n: total(begin, n, to_brief) <= target)
-    starts = [n for n in range(begin, min(max(guard, begin) + 1, end)) if _may_begin(line, n)]
-    first = bisect_left(starts, True, key=lambda n: total(n, max(to_bare, n), max(to_brief, n)) <= target) if starts else 0
-    if total(begin, to_bare, to_brief) > target and starts:
+def _cut(line: Line, sums: _Sums, before: Cut, newest: int) -> Cut:
+    entries, begin, end = line.entries, sums.first, len(line.entries)
+    guard = max(_guard(entries, newest), begin) if newest else end
+    starts = [n for n in range(begin, min(guard + 1, end)) if _may_begin(line, n)]
+    target = max(sums.room // 2, (sums.room + _floor(sums, starts, guard)) // 2)
+    brief = _least(max(before.brief, begin), guard, lambda n: sums.total(begin, begin, n) <= target)
+    bare = _least(begin, brief, lambda n: sums.total(begin, n, brief) <= target)
+    if sums.total(begin, bare, brief) > target and starts:
+        first = bisect_left(starts, True, key=lambda n: sums.total(n, max(bare, n), max(brief, n)) <= target)
         begin = starts[min(first, len(starts) - 1)]
-    return Cut(begin, max(to_bare, begin), max(to_brief, begin), end, room=room)
+    return Cut(begin, max(bare, begin), max(brief, begin), end)
+
+
+def _floor(sums: "_Sums", starts: Sequence[int], guard: int) -> int:
+    """What is left when all gave way that may. If that is more than half of the room, only half of the rest is aimed at."""
+    begin = starts[-1] if starts else sums.first
+    return sums.total(begin, max(guard, begin), max(guard, begin))
 
 
 def _may_begin(line: Line, n: int) -> bool:
@@ -202,18 +253,7 @@ def _may_begin(line: Line, n: int) -> bool:
     entries = line.entries
     if n <= line.task:
         return n == 0 or entries[n].turn != entries[n - 1].turn
-    return entries[n].starts and n not in _task(line)
-
-
-def _sums(entries: Sequence[Entry], pins: dict[int, str], worthless: set[int]) -> tuple[list[int], list[int], list[int]]:
-    whole = [entry.tokens[0] for entry in entries]
-    brief = [entry.tokens[1] for entry in entries]
-    bare = [entry.tokens[2] for entry in entries]
-    for n in worthless:
-        brief[n] = bare[n]
-    for n in pins:
-        brief[n] = bare[n] = whole[n]
-    return list(accumulate(whole, initial=0)), list(accumulate(brief, initial=0)), list(accumulate(bare, initial=0))
+    return entries[n].starts and n != _asked(entries, line.task)
 
 
 def _least(low: int, high: int, fits: Callable[[int], bool]) -> int:

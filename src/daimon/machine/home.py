@@ -10,6 +10,7 @@ kill.
     vault.uses    who used which secret        vault.lock   held while the vault changes
     policy/       the owner's      policy.good.json   as they last read without fault
     outputs/      what commands printed        services.json   services that agents keep running
+    backups/      unless the settings name another place   backup.part/   while one is made
     lock          held while running
 """
 

@@ -9,7 +9,7 @@ the old ones stay until then, and nobody compares them with the new.
 Vectors are stored only while the item still says what was embedded. When the embedder fails, it is tried again after a while, longer each
 time, with fewer items at once; an item that fails alone is left aside until the next start, so one text cannot hold up the others.
 
-Invariant: an item holds a vector of the current model for both aspects, or is still to be looked at, or stands aside. A kill loses
+Invariant: an item holds a vector of the current model, or is still to be looked at, or stands aside. A kill loses
 nothing, since the next start looks over all again. Questions go first: the embedder takes turns, and a turn here is short.
 """
 
@@ -41,8 +41,9 @@ class Run(Protocol):
 
 
 class Embedding:
-    def __init__(self, embedder: Embedder, run: Run, clock: Clock) -> None:
-        self._embedder, self._run, self._clock = embedder, run, clock
+    def __init__(self, embedder: Embedder, run: Run, clock: Clock, rest_s: float = 0.0) -> None:
+        """`rest_s`: so long after something new it begins, so that it is out of the way while somebody waits for an answer."""
+        self._embedder, self._run, self._clock, self._rest_s = embedder, run, clock, rest_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._connection: apsw.Connection | None = None
@@ -57,6 +58,7 @@ class Embedding:
         """Until it is cancelled."""
         self._loop = asyncio.get_running_loop()
         while True:
+            await self._clock.sleep(self._rest_s)
             self._woken.clear()
             while await self._step():
                 pass
@@ -98,14 +100,14 @@ class Embedding:
             return True
 
     async def _give(self, items: list[Unembedded]) -> None:
-        texts = tuple(dict.fromkeys(text for item in items for text in item.texts))
+        texts = tuple(dict.fromkeys(item.text for item in items))
         model = self._embedder.model
         try:
             vectors = dict(zip(texts, await self._embedder.embed(texts, "passage"), strict=True))
         except DaimonError:
             self._aside.update(item.n for item in items if len(items) == 1)
             raise
-        made = [(item, (vectors[item.texts[0]], vectors[item.texts[1]])) for item in items]
+        made = [(item, vectors[item.text]) for item in items]
         self._made += await self._run(lambda connection: unembedded.store(connection, model, made))
 
     # From here on: only in the thread.

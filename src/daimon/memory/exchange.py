@@ -14,7 +14,7 @@ from daimon.abi.memory import Import, Item
 from daimon.memory import facts, items, transcript
 from daimon.memory.receipt import Receipt
 
-_KNOWN = "SELECT EXISTS (SELECT 1 FROM items WHERE id = ? AND space = ? AND principal = ? AND is_deleted = 0)"
+_KNOWN = "SELECT EXISTS (SELECT 1 FROM items INDEXED BY items_by_id WHERE id = ? AND space = ? AND principal = ? AND is_deleted = 0)"
 
 
 def known(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, ids: Iterable[str]) -> set[str]:

@@ -20,8 +20,10 @@ Group = tuple[str, str, str, str]
 """Space, principal, subject, and which thing of it."""
 
 _ROWS = """
-    SELECT n, is_trusted, text, standing, recorded_at, ended_at, ended_by, source, supersedes <> '[]' FROM items
-    WHERE space = ? AND principal = ? AND subject = ? AND about = ? AND about <> '' AND kind = 'fact' AND is_deleted = 0 ORDER BY n
+    SELECT n, is_trusted, text, standing, recorded_at, ended_at, ended_by, source, supersedes <> '[]'
+    FROM items INDEXED BY items_by_subject
+    WHERE space = ? AND principal = ? AND subject = ? AND subject <> '' AND about = ? AND about <> '' AND kind = 'fact' AND is_deleted = 0
+    ORDER BY n
 """
 
 

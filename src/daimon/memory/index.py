@@ -10,16 +10,15 @@ from daimon.memory import wording
 from daimon.memory.moments import moment
 
 _TEXTS = """
-    SELECT i.at, i.speaker, i.text, p.at, p.speaker, p.text
+    SELECT i.at, i.speaker, i.text, p.speaker, p.text
     FROM items i LEFT JOIN items p ON p.n = i.previous AND p.is_deleted = 0 WHERE i.n = ?
 """
 
 
 def add(connection: apsw.Connection, n: int) -> None:
-    at, speaker, text, *before = connection.execute(_TEXTS, (n,)).get
-    own = wording.own(moment(at), speaker, text)
-    previous = "" if before[0] is None else wording.own(moment(before[0]), before[1], before[2])
-    connection.execute("INSERT INTO words (rowid, own, context) VALUES (?, ?, ?)", (n, own, wording.context(previous, own)))
+    at, speaker, text, *said = connection.execute(_TEXTS, (n,)).get
+    before = "" if said[0] is None else wording.before(*said)
+    connection.execute("INSERT INTO words (rowid, own, before) VALUES (?, ?, ?)", (n, wording.own(moment(at), speaker, text), before))
 
 
 def remove(connection: apsw.Connection, n: int) -> None:

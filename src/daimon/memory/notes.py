@@ -17,9 +17,16 @@ _KEPT = """
     SELECT n, is_trusted FROM items
     WHERE space = ? AND principal = ? AND id = ? AND ended_at IS NULL AND kind IN ('note', 'fact', 'value')
 """
-_KEY = "SELECT n, is_trusted FROM items WHERE space = ? AND principal = ? AND subject = ? AND ended_at IS NULL AND kind = 'value'"
+_KEY = """
+    SELECT n, is_trusted FROM items INDEXED BY items_by_subject
+    WHERE space = ? AND principal = ? AND subject = ? AND subject <> '' AND ended_at IS NULL AND kind = 'value'
+"""
+_OVER = """
+    UPDATE items INDEXED BY items_by_id SET standing = 'forgotten'
+    WHERE space = ? AND principal = ? AND id = ? AND standing = 'superseded'
+"""
 _SAID = """
-    SELECT n, text FROM items
+    SELECT n, text FROM items INDEXED BY items_by_turn
     WHERE turn = ? AND space = ? AND principal = ? AND kind = 'fact' AND ended_at IS NULL AND turn <> '' AND source NOT LIKE turn || ':%'
 """
 
@@ -56,9 +63,7 @@ def forget(connection: apsw.Connection, receipt: Receipt, operation: Forget) -> 
         items.end(connection, row[0], "forgotten", micros(receipt.at), receipt.source)
     elif items.is_known(connection, receipt, operation.note):
         # It is history already. From now on it is not to come back when what took its place is deleted.
-        connection.execute(
-            "UPDATE items SET standing = 'forgotten' WHERE space = ? AND principal = ? AND id = ? AND standing = 'superseded'", asked
-        )
+        connection.execute(_OVER, asked)
     else:
         items.add(connection, receipt, Item(
             id=operation.note, kind="note", text="", at=receipt.at, label=receipt.label, source=receipt.source, standing="forgotten",

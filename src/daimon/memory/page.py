@@ -18,7 +18,7 @@ def page(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, mo
     where = "kind = 'note' AND on_page = 1 AND ended_at IS NULL AND is_trusted = 1 ORDER BY at, n"
     notes: list[Item] = []
     left = most
-    for note in items.find(connection, space, principal, where, ()):
+    for note in items.find(connection, (space, principal), "items_on_page", where):
         if len(note.text) + 1 <= left:
             notes.append(note)
             left -= len(note.text) + 1

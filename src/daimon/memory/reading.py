@@ -11,26 +11,30 @@ from daimon.memory import items
 from daimon.memory.values import id_of
 
 _FAMILY = """
-    WITH RECURSIVE
-    mine AS (SELECT n, id, kind, subject, about, supersedes FROM items WHERE space = ?1 AND principal = ?2 AND is_deleted = 0),
-    named AS (SELECT mine.id AS newer, each.value AS older FROM mine, json_each(mine.supersedes) each WHERE mine.kind <> 'summary'),
-    family (id) AS (
+    WITH RECURSIVE family (id) AS (
         SELECT ?3
-        UNION SELECT named.older FROM named JOIN family ON named.newer = family.id
-        UNION SELECT named.newer FROM named JOIN family ON named.older = family.id
+        UNION SELECT older.value FROM family JOIN items INDEXED BY items_by_id USING (id), json_each(items.supersedes) older
+            WHERE items.space = ?1 AND items.principal = ?2 AND items.kind <> 'summary'
+        UNION SELECT items.id FROM family, items INDEXED BY items_replacing, json_each(items.supersedes) older
+            WHERE older.value = family.id AND items.supersedes <> '[]' AND items.space = ?1 AND items.principal = ?2
+                AND items.kind <> 'summary'
     )
-    SELECT n FROM mine WHERE id IN (SELECT id FROM family) OR subject = ?3
-    UNION SELECT other.n FROM mine JOIN mine other ON other.subject = mine.subject AND other.about = mine.about
-        WHERE mine.id = ?3 AND mine.kind = 'fact' AND mine.about <> '' AND other.kind = 'fact'
+    SELECT n FROM items INDEXED BY items_by_id WHERE id IN (SELECT id FROM family) AND space = ?1 AND principal = ?2
+    UNION SELECT n FROM items INDEXED BY items_by_subject WHERE space = ?1 AND principal = ?2 AND subject = ?3 AND subject <> ''
+    UNION SELECT other.n FROM items fact INDEXED BY items_by_id JOIN items other INDEXED BY items_by_subject
+        ON other.space = ?1 AND other.principal = ?2 AND other.subject = fact.subject AND other.subject <> '' AND other.about = fact.about
+        WHERE fact.id = ?3 AND fact.space = ?1 AND fact.principal = ?2 AND fact.kind = 'fact' AND fact.about <> '' AND other.kind = 'fact'
 """
-_PAGE = """id IN (SELECT DISTINCT id FROM items WHERE space = ? AND principal = ? AND is_deleted = 0 AND id > ? {kinds} ORDER BY id LIMIT ?)
-    {kinds} AND n = (SELECT n FROM items o WHERE o.id = items.id AND o.space = items.space AND o.principal = items.principal
-        AND o.is_deleted = 0 ORDER BY o.ended_at IS NULL DESC, o.n DESC LIMIT 1)
-    ORDER BY id"""
+_IDS = """
+    SELECT DISTINCT id FROM items INDEXED BY items_by_id WHERE space = ? AND principal = ? AND is_deleted = 0 AND id > ? {kinds}
+    ORDER BY id LIMIT ?
+"""
 
 
 def item(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, id_: str) -> Item:
-    found = items.find(connection, space, principal, "id = ? ORDER BY ended_at IS NULL DESC, n DESC LIMIT 1", (items.sane(id_),))
+    found = items.find(
+        connection, (space, principal), "items_by_id", "id = ? ORDER BY ended_at IS NULL DESC, n DESC LIMIT 1", (items.sane(id_),)
+    )
     if not found:
         raise NotFound(f"memory has nothing with the id {id_[:80]!r}")
     return found[0]
@@ -46,14 +50,15 @@ def source_of_deleted(connection: apsw.Connection, space: SpaceId, principal: Pr
 
 
 def value(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, key: str) -> Item | None:
-    found = items.find(connection, space, principal, "id = ? AND ended_at IS NULL", (items.sane(id_of(key)),))
+    found = items.find(connection, (space, principal), "items_by_id", "id = ? AND ended_at IS NULL", (items.sane(id_of(key)),))
     return found[0] if found else None
 
 
 def history(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, about: str) -> tuple[Item, ...]:
     """Versions of an item, what it took the place of and what took its place; for a fact all about the same thing; or all of a subject."""
-    family = connection.execute(_FAMILY, (space, principal, items.sane(about))).fetchall()
-    return tuple(each for (n,) in sorted(family) for each in items.find(connection, space, principal, "n = ?", (n,)))
+    family: list[Any] = connection.execute(_FAMILY, (space, principal, items.sane(about))).fetchall()
+    asked = f"SELECT {items.COLUMNS} FROM items WHERE n = ? AND is_deleted = 0"
+    return tuple(items.read(row) for (n,) in sorted(family) for row in connection.execute(asked, (n,)))
 
 
 def page_of(
@@ -61,5 +66,6 @@ def page_of(
 ) -> tuple[Item, ...]:
     """One for each id: the version that holds, else the newest."""
     among = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
-    values: tuple[Any, ...] = (space, principal, items.sane(after), *kinds, max(limit, 0), *kinds)
-    return tuple(items.find(connection, space, principal, _PAGE.format(kinds=among), values))
+    asked = (space, principal, items.sane(after), *kinds, max(limit, 0))
+    found: list[Any] = connection.execute(_IDS.format(kinds=among), asked).fetchall()
+    return tuple(item(connection, space, principal, id_) for (id_,) in found)

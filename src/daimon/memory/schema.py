@@ -5,8 +5,8 @@
               it, of which at most one holds.
     origins   which sources the label of an item names, and the step that made it where its words are another's: what "forget everything
               from there" looks at.
-    words     the FTS5 index of items that hold, without the texts: `own` is the item with its date and speaker, `context` the message
-              before it in the same conversation and then `own`. Row numbers are those of items.
+    words     the FTS5 index of items that hold, without the texts: `own` is the item with its date and speaker, `before` the message
+              before it in the same conversation. Row numbers are those of items.
     vectors   little-endian float32 of unit length, by item and by what of it was embedded; with the model that made them.
     acts      the tools that a turn under way has used, until an episode is made of it.
     position  one row: the cursor of the last change of the journal that is in here.
@@ -35,14 +35,17 @@ TABLES = """
     CREATE INDEX items_by_subject ON items (space, principal, subject, about) WHERE subject <> '';
     CREATE INDEX items_by_time ON items (space, principal, kind, at);
     CREATE INDEX items_by_previous ON items (previous) WHERE previous IS NOT NULL;
+    CREATE INDEX items_on_page ON items (space, principal, at) WHERE on_page = 1 AND ended_at IS NULL;
+    CREATE INDEX items_replacing ON items (space, principal) WHERE supersedes <> '[]';
     CREATE INDEX items_by_end ON items (ended_by) WHERE ended_by <> '';
+    CREATE INDEX items_by_speaker ON items (space, principal, speaker) WHERE speaker <> '';
     CREATE INDEX items_by_conversation ON items (space, conversation, n) WHERE kind = 'message';
 
     CREATE TABLE origins (source TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (source, n)) WITHOUT ROWID, STRICT;
     CREATE INDEX origins_by_item ON origins (n);
 
     CREATE VIRTUAL TABLE words USING fts5 (
-        own, context, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
+        own, before, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
     );
 
     CREATE TABLE vectors (

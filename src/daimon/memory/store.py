@@ -22,12 +22,13 @@ import apsw
 
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
 from daimon.abi.ids import PrincipalId, SpaceId, TurnId
-from daimon.abi.memory import Answered, Item, Kind, Page, Query, Recalled
+from daimon.abi.memory import Answered, Embedder, Item, Kind, Page, Query, Recalled
 from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
-from daimon.memory import file, page, reading, search
+from daimon.memory import file, page, reading
 from daimon.memory.aside import DAMAGE, make_way, set_aside
 from daimon.memory.graph import ask
+from daimon.memory.meaning import Recall
 
 T = TypeVar("T")
 _BATCH = 500
@@ -49,7 +50,7 @@ class Changes(Protocol):
 class MemoryStore:
     """Implements `abi.memory.Memory`. Made by `MemoryStore.open`."""
 
-    def __init__(self, path: Path, changes: Changes, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, path: Path, changes: Changes, thread: ThreadPoolExecutor, embedder: Embedder | None = None) -> None:
         self.warnings: list[str] = []
         """What the operator should know: each file that had to be moved aside, at the start or later."""
         self._path = path
@@ -58,11 +59,12 @@ class MemoryStore:
         self._thread = thread
         self._connection: apsw.Connection | None = None
         self._is_closed = False
+        self._recall = Recall(embedder, self.run)
 
     @classmethod
-    async def open(cls, path: Path, changes: Changes) -> tuple[Self, list[str]]:
-        """The store, and warnings for the operator. Raises Misconfigured if there can be no file."""
-        store = cls(path, changes, ThreadPoolExecutor(1, "memory"))
+    async def open(cls, path: Path, changes: Changes, embedder: Embedder | None = None) -> tuple[Self, list[str]]:
+        """The store, and warnings for the operator. Whoever made the embedder closes it. Raises Misconfigured if there can be no file."""
+        store = cls(path, changes, ThreadPoolExecutor(1, "memory"), embedder)
         try:
             await store._call(store._opened)
         except BaseException as broken:
@@ -74,7 +76,7 @@ class MemoryStore:
         return store, store.warnings
 
     async def recall(self, query: Query) -> Recalled:
-        return await self.run(lambda connection: search.search(connection, search.without_turn(connection, query)))
+        return await self._recall(query)
 
     async def page(self, space: SpaceId, principal: PrincipalId) -> Page:
         return await self.run(lambda connection: page.page(connection, space, principal))

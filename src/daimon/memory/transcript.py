@@ -21,7 +21,8 @@ from daimon.memory.moments import micros
 from daimon.memory.receipt import Receipt
 
 _LAST = """
-    SELECT n FROM items WHERE space = ? AND conversation = ? AND kind = 'message' AND principal = ? AND is_deleted = 0
+    SELECT n FROM items INDEXED BY items_by_conversation
+    WHERE space = ? AND conversation = ? AND kind = 'message' AND principal = ? AND is_deleted = 0
     ORDER BY n DESC LIMIT 1
 """
 
@@ -54,7 +55,7 @@ def summarise(connection: apsw.Connection, receipt: Receipt, operation: Summaris
 
 def belongs(connection: apsw.Connection, event: EventId, turn: TurnId) -> None:
     """This turn took the event in. The first one to say so is right: a fork has the event of what it was forked from."""
-    connection.execute("UPDATE items SET turn = ? WHERE source = ? AND turn = ''", (turn, event))
+    connection.execute("UPDATE items SET turn = ? WHERE source = ? AND +turn = ''", (turn, event))
 
 
 def receipt_of(event: Event) -> Receipt:

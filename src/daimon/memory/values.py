@@ -13,6 +13,11 @@ from daimon.abi.plain import mended
 from daimon.memory import items, notes
 from daimon.memory.receipt import Receipt
 
+_SAME = """
+    SELECT EXISTS (
+        SELECT 1 FROM items INDEXED BY items_by_id WHERE id = ? AND space = ? AND principal = ? AND source = ? AND text = ?)
+"""
+
 
 def put(connection: apsw.Connection, receipt: Receipt, operation: Put) -> None:
     id_ = id_of(operation.key)
@@ -33,5 +38,5 @@ def id_of(key: str) -> str:
 
 
 def _is_repeated(connection: apsw.Connection, receipt: Receipt, id_: str, text: str) -> bool:
-    same = "SELECT EXISTS (SELECT 1 FROM items WHERE id = ? AND space = ? AND principal = ? AND source = ? AND text = ?)"
-    return bool(connection.execute(same, (items.sane(id_), receipt.space, receipt.principal, receipt.source, items.sane(text))).get)
+    asked = (items.sane(id_), receipt.space, receipt.principal, receipt.source, items.sane(text))
+    return bool(connection.execute(_SAME, asked).get)

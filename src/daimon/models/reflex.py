@@ -3,17 +3,21 @@
 It turns a request into a reply and keeps nothing between two requests: the last thing a user said is what to do, the tool results after it
 are how far that has come. Call ids count up from the calls that the request already shows, so a replay gives the same bytes. Above it
 stands the loop; below it only tables (`intents`, `english`) and plans. It deliberately knows no network, no clock and no journal.
+
+With an embedder, a sentence that no pattern explains may still be understood by its meaning (`meant`), as something that only looks.
 """
 
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult
+from daimon.abi.memory import Embedder
+from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult, is_said
 from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.models import results
 from daimon.models.english import ENGLISH
 from daimon.models.intents import EVENTS, SILENT, THRESHOLD, TIMER, Intent, Match, Several, Table, bare, understand
+from daimon.models.meant import Meant
 from daimon.models.plans import ASK_WHEN, BETTER, BUILT_IN, WAYS, Plan, Tools, Use
 from daimon.models.task import task_of
 from daimon.models.timewords import is_moment
@@ -33,10 +37,11 @@ SURE = frozenset({Intent.TIME, Intent.REMEMBER, Intent.REMIND, Intent.REMINDERS}
 
 
 class Reflex(Unmetered):
-    def __init__(self, tables: tuple[Table, ...] = (ENGLISH,), is_alone: bool = True) -> None:
+    def __init__(self, tables: tuple[Table, ...] = (ENGLISH,), is_alone: bool = True, embedder: Embedder | None = None) -> None:
         """Where it is alone, it says who it is and how to get a better model."""
         self._tables = tables
         self._is_alone = is_alone
+        self._meant = Meant(embedder) if embedder else None
 
     @property
     def name(self) -> str:
@@ -53,7 +58,7 @@ class Reflex(Unmetered):
         return turn is not None and turn.text.startswith(TIMER)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
-        match self._answer(request):
+        match await self._answer(request):
             case Use(tool, arguments):
                 call = ToolCall(f"{_CALL}{_calls_so_far(request.messages) + 1}", tool, dict(arguments))
                 yield Reply((call,), self.name, "tools")
@@ -64,21 +69,23 @@ class Reflex(Unmetered):
                     yield Delta(word)
                 yield Reply((Text(text),), self.name)
 
-    def _answer(self, request: Request) -> Use | str:
+    async def _answer(self, request: Request) -> Use | str:
         """The next tool to use, or what to say; nothing to say is silence."""
         turn = _turn(request.messages)
         if turn is None or turn.text.startswith(SILENT):
             return ""
         if turn.text.startswith(TIMER):
             return _reminder(turn.text.removeprefix(TIMER))
-        answer = self._act(turn, {tool.name: tool for tool in request.tools})
+        answer = await self._act(turn, {tool.name: tool for tool in request.tools})
         has_said = any(BUILT_IN in message.text for message in turn.before if message.role is Role.ASSISTANT)
         if isinstance(answer, Use) or not self._is_alone or has_said or BUILT_IN in answer:
             return answer
         return f"{answer}\n\n({BUILT_IN} {BETTER})"
 
-    def _act(self, turn: "_Turn", tools: Tools) -> Use | str:
+    async def _act(self, turn: "_Turn", tools: Tools) -> Use | str:
         reading = self._read(turn)
+        if reading is None and self._meant and not turn.has_more:
+            reading = await self._meant.read(turn.text)
         if isinstance(reading, Several):
             return SEVERAL
         if reading is None:
@@ -142,7 +149,7 @@ def _is_sure(reading: Match) -> bool:
 
 
 def _turn(messages: Sequence[Message]) -> _Turn | None:
-    last = max((n for n, message in enumerate(messages) if message.role is Role.USER), default=None)
+    last = max((n for n, message in enumerate(messages) if is_said(message)), default=None)
     if last is None:
         return None
     since = messages[last + 1 :]
@@ -160,7 +167,7 @@ def _exchanges(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """What was said and what was answered, without what the kernel wrote for events."""
     pairs: list[tuple[str, str]] = []
     for message in messages:
-        if message.role is Role.USER:
+        if is_said(message):
             pairs.append((_said(message.parts), ""))
         elif message.role is Role.ASSISTANT and pairs:
             pairs[-1] = (pairs[-1][0], pairs[-1][1] + message.text)

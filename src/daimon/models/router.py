@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.ids import AgentId, Conversation
-from daimon.abi.message import Image, Message, Role, ToolResult
+from daimon.abi.message import Image, Message, ToolResult, is_said
 from daimon.abi.model import Choice, Later, Model, Profile, Task
 from daimon.abi.money import dollars, worst
 from daimon.abi.ports import Clock, Random
@@ -225,7 +225,7 @@ def _forbidden(profile: Profile, search: _Search) -> str:
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:
     """From the last thing that a user said."""
-    last = max((n for n, message in enumerate(messages) if message.role is Role.USER), default=0)
+    last = max((n for n, message in enumerate(messages) if is_said(message)), default=0)
     return messages[last:]
 
 

@@ -65,7 +65,7 @@ def _reading(workspaces: FilesOf, store: Store) -> tuple[Tool, ...]:
 
 
 def _finding(workspaces: FilesOf) -> tuple[Tool, ...]:
-    @tool(effect=Effect.PURE, capabilities=_READS, result=_OF_MANY, timeout_s=TIMEOUT_S)
+    @tool(effect=Effect.PURE, capabilities=_READS, result=_OF_MANY, timeout_s=TIMEOUT_S, is_rare=True)
     async def find_files(
         call: Call,
         pattern: Annotated[str, ArgumentRole.QUERY, "Such as *.py or src/**/test_*.py"],

@@ -36,8 +36,8 @@ def notes_tools(memory: Memory, texts: Texts) -> tuple[Tool, ...]:
     async def remember(
         call: Call,
         text: Annotated[_Text, ArgumentRole.CONTENT, "What to keep, complete in itself: names, dates, context."],
-        on_page: Annotated[bool, "Show it in every prompt."] = False,
-        replaces: Annotated[tuple[_Id, ...], ArgumentRole.TARGET, "Notes that it replaces.", Field(max_length=20)] = (),
+        on_page: Annotated[bool, "Put it in every prompt."] = False,
+        replaces: Annotated[list[str], ArgumentRole.TARGET, "Note ids."] = [],  # noqa: B006 - never changed
     ) -> Result:
         """Keep a note for later turns: facts, wishes and promises that will matter again."""
         if on_page:
@@ -48,8 +48,8 @@ def notes_tools(memory: Memory, texts: Texts) -> tuple[Tool, ...]:
     @tool(effect=Effect.PURE, capabilities={Capability.READS_PRIVATE}, result=ResultLabel(Author.SERVICE, "notes"))
     async def recall(
         call: Call,
-        query: Annotated[str, ArgumentRole.QUERY, "Words to look for. Empty: the newest notes.", Field(max_length=400)] = "",
-        limit: Annotated[int, "How many notes at most.", Field(ge=1, le=20)] = 8,
+        query: Annotated[str, ArgumentRole.QUERY, "Words to look for; empty: the newest.", Field(max_length=400)] = "",
+        limit: Annotated[int, "At most.", Field(ge=1, le=20)] = 8,
         ref: Annotated[str, ArgumentRole.TARGET, "Instead: read the whole of what a ref or id stands for.", Field(max_length=200)] = "",
         from_character: Annotated[int, "Of that, where to begin.", Field(ge=0)] = 0,
     ) -> Result:
@@ -116,7 +116,7 @@ def _shown(hit: Hit) -> dict[str, JsonValue]:
     return shown | ({"disputed": True} if item.standing == "disputed" else {})
 
 
-def _require_room(page: Page, text: str, replaces: tuple[str, ...], call: Call) -> None:
+def _require_room(page: Page, text: str, replaces: list[str], call: Call) -> None:
     if not call.label.is_trusted:
         told = "a stranger's words are in this turn, and what it writes would stand in every prompt; keep it without on_page"
         raise ToolFailed("not_trusted", told)

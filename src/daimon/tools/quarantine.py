@@ -38,7 +38,7 @@ _Most = Annotated[int, Field(ge=1, le=MOST_CHARACTERS)]
 def quarantine_tools(has_reader: Callable[[], bool]) -> tuple[Tool, ...]:
     """`has_reader` says whether there is a model that can read."""
 
-    @tool(effect=Effect.PURE, result=ResultLabel(Author.STRANGER, "reader"))
+    @tool(effect=Effect.PURE, result=ResultLabel(Author.STRANGER, "reader"), is_rare=True)
     async def examine(
         call: Call,
         what: Annotated[_Handles, ArgumentRole.CONTENT, "Handles of held values, such as h:t01:4.1."],

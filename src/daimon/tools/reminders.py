@@ -43,7 +43,7 @@ def reminder_tools(timers: Timers) -> tuple[Tool, ...]:
         labels = {f"/reminders/{i}": each.label for i, each in enumerate(pending)}
         return Result({"reminders": data}, labels=labels | ({"": join(labels.values())} if labels else {}))
 
-    @tool(effect=Effect.PURE, capabilities={Capability.WRITES}, result=ResultLabel(Author.SERVICE, "timers"))
+    @tool(effect=Effect.PURE, capabilities={Capability.WRITES}, result=ResultLabel(Author.SERVICE, "timers"), is_rare=True)
     async def cancel_reminder(
         call: Call,
         reminder: Annotated[str, ArgumentRole.TARGET, "The id of the reminder, as remind or reminders gave it.", Field(max_length=64)],

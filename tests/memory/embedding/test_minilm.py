@@ -8,10 +8,10 @@ from tests.memory.embedding.models import needs_model
 from daimon.memory.embedding.weights import Weights
 
 PUBLISHED = {
-    "This is an example sentence": (0.0676569, 0.0634959, 0.0487131, 0.0793050),
-    "Each sentence is converted": (0.0864386, 0.1027626, 0.0053946, 0.0020444),
+    "This is an example sentence": (0.06765693, 0.06349593, 0.04871314, 0.07930495, 0.03744806, 0.00265273),
+    "Each sentence is converted": (0.08643859,),
 }
-"""The first numbers of each, as the reference implementation gives them."""
+"""The first numbers of each, as other programs print them."""
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,9 @@ def model() -> Any:
 
 
 @needs_model
-def test_vectors_are_those_of_the_reference(model: Any) -> None:
+def test_vectors_are_those_that_other_programs_make_of_the_same_weights(model: Any) -> None:
     for text, numbers in PUBLISHED.items():
-        assert model.embed([text])[0, :4].tolist() == pytest.approx(numbers, abs=2e-6)
+        assert model.embed([text])[0, : len(numbers)].tolist() == pytest.approx(numbers, abs=1e-6)
 
 
 @needs_model

@@ -15,7 +15,8 @@ from tests.memory.embedding.models import needs_model
 
 from daimon.abi.errors import ToolFailed
 from daimon.memory.embedding import unit
-from daimon.memory.embedding.process import BACKOFF_S, DIMENSION, Limits, LocalEmbedder, slices
+from daimon.memory.embedding.process import BACKOFF_S, Limits, LocalEmbedder, slices
+from daimon.memory.embedding.weights import DIMENSION
 from daimon.testing.clock import ManualClock
 
 PATIENCE_S = 60.0

@@ -11,8 +11,8 @@ from daimon.abi.errors import ProviderFailed, ToolFailed
 from daimon.memory.embedding import unit
 from daimon.memory.embedding.remote import BATCH_TEXTS, RemoteEmbedder, Server
 from daimon.testing.clock import ManualClock
+from daimon.testing.embedder import DIMENSION, vector
 from daimon.testing.provider.line import Fault, Line
-from daimon.testing.provider.openai.embeddings import DIMENSION, vector
 from daimon.testing.provider.script import Script
 from daimon.testing.provider.server import KEY, ProviderServer
 

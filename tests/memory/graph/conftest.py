@@ -88,5 +88,3 @@ def _edge(src: str, type_: str, dst: str, **about: Any) -> Edge:
 @pytest.fixture
 def graph() -> Graph:
     return Graph()
-
-

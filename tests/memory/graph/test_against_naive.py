@@ -79,7 +79,9 @@ def trails(world: World, link: Link, n: int, used: frozenset[int], length: int =
                     yield (n, *nodes), (edge, *edges)
 
 
-def fits(world: World, chain: Chain, bound: dict[str, int], used: frozenset[int], i: int = 0) -> Iterator[tuple[dict[str, int], frozenset[int], Way]]:
+def fits(
+    world: World, chain: Chain, bound: dict[str, int], used: frozenset[int], i: int = 0
+) -> Iterator[tuple[dict[str, int], frozenset[int], Way]]:
     """All ways in which a chain fits from its i-th place on."""
     places, links = chain
     place = places[i]
@@ -111,12 +113,12 @@ def matches(world: World, chains: list[Chain]) -> Iterator[tuple[dict[str, int],
 def worlds(draw: st.DrawFn) -> World:
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=5))
     node = st.integers(0, len(kinds) - 1)
-    edges = draw(st.lists(st.tuples(node, st.sampled_from(TYPES), node), max_size=8, unique=True))
+    edges = draw(st.lists(st.tuples(node, st.sampled_from(TYPES), node), min_size=len(kinds) - 1, max_size=8, unique=True))
     return World(tuple(kinds), tuple(edges))
 
 
 def places(names: str) -> st.SearchStrategy[Place]:
-    return st.builds(Place, st.sampled_from(names), st.sampled_from(("", "", *KINDS)), st.sampled_from(("", "", "", *NAMES[:3])))
+    return st.builds(Place, st.sampled_from(names), st.sampled_from((*[""] * 9, *KINDS)), st.sampled_from((*[""] * 9, *NAMES[:3])))
 
 
 @st.composite

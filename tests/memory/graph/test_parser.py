@@ -30,7 +30,8 @@ def test_edges_are_read_as_they_are_drawn(edge: str, expected: tuple[str, int, i
 
 def test_all_parts_of_a_query_are_read() -> None:
     query = parse(
-        "match p = (a:Service:Infrastructure {name: 'x', port: -1.5, tags: [1, 'y']})-[r:CALLS|READS]->(:Table|View), shortestPath((a)-[*..8]-(c))"
+        "match p = (a:Service:Infrastructure {name: 'x', port: -1.5, tags: [1, 'y']})-[r:CALLS|READS]->(:Table|View),"
+        " shortestPath((a)-[*..8]-(c))"
         " where not a.name = 'q' return distinct p as way, count(*) order by way desc, a.name skip 2 limit 3"
     )
     first, second = query.patterns
@@ -57,7 +58,7 @@ def test_and_binds_closer_than_or_and_not_closest() -> None:
     [
         ('"a\\"b"', 'a"b'),
         (r"'\\ \n \t \u00e9'", "\\ \n \t é"),
-        ("\"o'hara; DROP TABLE nodes -- /* */\"", "o'hara; DROP TABLE nodes -- /* */"),
+        ('"o\'hara; DROP TABLE nodes -- /* */"', "o'hara; DROP TABLE nodes -- /* */"),
         ("'北京 🦊'", "北京 🦊"),
         ("12", 12),
         ("-0.5", -0.5),

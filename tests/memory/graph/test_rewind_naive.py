@@ -13,7 +13,9 @@ from daimon.memory.graph import rows
 
 name = st.sampled_from(("a", "b", "c"))
 nodes = st.builds(lambda n, key, value: Node("Service", n, {key: value}), name, st.sampled_from("xy"), st.integers(0, 3))
-edges = st.builds(lambda a, b, sure: Edge(("Service", a), "CALLS", ("Service", b), confidence=sure), name, name, st.sampled_from((0.5, 1.0)))
+edges = st.builds(
+    lambda a, b, sure: Edge(("Service", a), "CALLS", ("Service", b), confidence=sure), name, name, st.sampled_from((0.5, 1.0))
+)
 operations = st.one_of(
     st.builds(lambda n: Relate(nodes=(n,)), nodes),
     st.builds(lambda e: Relate(edges=(e,)), edges),

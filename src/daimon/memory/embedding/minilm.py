@@ -15,10 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from daimon.memory.embedding.weights import Weights
+from daimon.memory.embedding.weights import DIMENSION, Weights
 from daimon.memory.embedding.wordpiece import Wordpiece
 
-DIMENSION = 384
 MOST_TOKENS = 256
 BATCH_TOKENS = 1_024
 """Of one run through the layers, so that what is between them stays in a few megabytes."""

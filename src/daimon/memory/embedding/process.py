@@ -26,10 +26,9 @@ from daimon.abi.ports import Clock
 from daimon.memory.embedding import unit
 from daimon.memory.embedding.child import BAD, GOOD, framed
 from daimon.memory.embedding.line import Broken, Gone, Line, start
-from daimon.memory.embedding.weights import MODEL
+from daimon.memory.embedding.weights import DIMENSION, MODEL
 from daimon.memory.embedding.wordpiece import MOST_CHARACTERS
 
-DIMENSION = 384
 IDLE_S = 60.0
 START_S = 60.0
 PATIENCE_S = 60.0

@@ -4,22 +4,19 @@ A line of the script whose text is a JSON list is the list of vectors as it stan
 are those of all shapes.
 """
 
-import hashlib
 import json
-import math
-import re
 from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from daimon.testing.embedder import vector
 from daimon.testing.provider.openai.shape import OPENAI
 from daimon.testing.provider.prompt import Block, Prompt, count
 from daimon.testing.provider.said import Said
 from daimon.testing.provider.shape import Frame, Json, Rejected
 from daimon.testing.provider.wire import Asked
 
-DIMENSION = 64
 _MOST_TEXTS = 2_048
 
 
@@ -51,15 +48,6 @@ def _data(said: Said, prompt: Prompt) -> JsonValue:
         return scripted
     texts = [block.content.decode() for block in prompt.blocks]
     return [{"object": "embedding", "index": index, "embedding": list(vector(text))} for index, text in enumerate(texts)]
-
-
-def vector(text: str) -> tuple[float, ...]:
-    numbers = [1e-3] * DIMENSION
-    for word in re.findall(r"\w+", text.lower()):
-        digest = hashlib.sha256(word.encode()).digest()
-        numbers[digest[0] % DIMENSION] += 1 if digest[1] % 2 else -1
-    length = math.hypot(*numbers)
-    return tuple(number / length for number in numbers)
 
 
 def _no_frames(_: Said, __: Prompt) -> list[Frame]:

@@ -1,0 +1,1 @@
+"""Is this home as it should be? Looks at everything, changes nothing."""
