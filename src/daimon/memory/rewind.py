@@ -39,9 +39,8 @@ def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
 def foreseen(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> Rewound:
     """What would end, what would come back, and how many claims of the graph would do either."""
     newer, over = _changed(connection, space, principal, to)
-    ended, returned = (
-        tuple(item for n in rows for item in items.find(connection, space, principal, "n = ?", (n,))) for rows in (newer, over)
-    )
+    asked = f"SELECT {items.COLUMNS} FROM items WHERE n = ?"
+    ended, returned = (tuple(items.read(row) for n in rows for row in connection.execute(asked, (n,))) for rows in (newer, over))
     return Rewound(to, ended, returned, sum(map(len, graph.changed_since(connection, space, principal, to))))
 
 
