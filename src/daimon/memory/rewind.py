@@ -12,6 +12,7 @@ import apsw
 
 from daimon.abi.curator import Rewound
 from daimon.abi.ids import PrincipalId, SpaceId
+from daimon.abi.memory import Item
 from daimon.memory import items
 from daimon.memory.graph import rows as graph
 from daimon.memory.moments import micros
@@ -39,9 +40,12 @@ def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
 def foreseen(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> Rewound:
     """What would end, what would come back, and how many claims of the graph would do either."""
     newer, over = _changed(connection, space, principal, to)
-    asked = f"SELECT {items.COLUMNS} FROM items WHERE n = ?"
-    ended, returned = (tuple(items.read(row) for n in rows for row in connection.execute(asked, (n,))) for rows in (newer, over))
+    ended, returned = (tuple(item for n in rows for item in _one(connection, n)) for rows in (newer, over))
     return Rewound(to, ended, returned, sum(map(len, graph.changed_since(connection, space, principal, to))))
+
+
+def _one(connection: apsw.Connection, n: int) -> list[Item]:
+    return [items.read(row) for row in connection.execute(f"SELECT {items.COLUMNS} FROM items WHERE n = ? AND is_deleted = 0", (n,))]
 
 
 def _changed(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> tuple[list[int], list[int]]:
