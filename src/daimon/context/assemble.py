@@ -12,7 +12,7 @@ shows is cleaned of secrets, known and shaped, by what is known today.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -145,13 +145,15 @@ class Pager:
         memory, question = self._sources.memory, question_of(scene)
         if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
             return None
-        shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
-        limit = max(LEAST_RECALLED, self._paging.recall_tokens // TOKENS_A_HIT)
+        room = self._budget(scene).room(0, 0)
+        tokens = min(self._paging.recall_tokens, room * 3 // 4)
+        shown = frozenset({scene.event.id, *_will_be_shown(earlier, room - tokens)})
+        limit = max(LEAST_RECALLED, tokens // TOKENS_A_HIT)
         asked = Query(
             space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
-            turn=scene.turn.id, trusted_only=True,
+            turn=scene.turn.id, trusted_only=True, by_itself=True,
         )  # fmt: skip
-        return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
+        return self._made(blocks.memory(await memory.recall(asked), tokens))
 
     async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...], events: Mapping[EventId, Event]) -> tuple[str, ...]:
         files = self._sources.files
@@ -255,17 +257,19 @@ class Pager:
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
         """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
-        budget = self._paging.budget
-        if scene.window is not None:
-            budget = replace(budget, window=min(budget.window, scene.window))
-        layout = self._layouts.of(scene.turn.id, background)
-        budget = budget.shrunk(_too_long(scene.steps))
+        layout, budget = self._layouts.of(scene.turn.id, background), self._budget(scene)
         system, offer = self._systems.get(scene.agent, self._system), self._offers.of(tools, budget)
 
         def opening(mentions: Mapping[str, int]) -> Fixed:
             return self._beginnings.of(system, offer.shown(mentions))
 
         return layout.prompt(scene, background, self._now(scene, background), opening, budget)
+
+    def _budget(self, scene: Scene) -> TokenBudget:
+        budget = self._paging.budget
+        if scene.window is not None:
+            budget = replace(budget, window=min(budget.window, scene.window))
+        return budget.shrunk(_too_long(scene.steps))
 
     def _now(self, scene: Scene, background: Background) -> list[Entry]:
         now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
@@ -286,6 +290,17 @@ class _Kept:
     entries: tuple[Entry, ...]
     refs: tuple[ContextRef, ...] | None
     """What its last reply had before it."""
+
+
+def _will_be_shown(earlier: tuple[Stretch, ...], room: int) -> Iterator[str]:
+    """Near enough: all, if it fits, else what is left after a cut. What is recalled twice does no harm; what is in neither is lost."""
+    entries = [entry for stretch in earlier for entry in stretch.entries]
+    left = room if sum(entry.tokens[0] for entry in entries) <= room else room // 2
+    for entry in reversed(entries):
+        left -= entry.tokens[0]
+        if left < 0:
+            return
+        yield entry.source
 
 
 def question_of(scene: Scene) -> str:
