@@ -5,7 +5,7 @@ public recall. A figure is the mean, over questions, of the share of evidence tu
 questions are shown apart. In the same run: BM25 over bare turns, and reciprocal rank fusion as textbooks have it.
 
     r_at_5, r_at_10, r_at_20          of recall, in percent
-    in_window_4k, _8k, _16k           the share of evidence that stands in a window of so many tokens
+    in_window_4k, _8k, _16k           the share of evidence that stands in the request of the context manager (`lab/window.py`)
     bm25_r_at_10, rrf60_r_at_10       of what it is compared with
     questions                         that count
 
@@ -23,11 +23,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lab import report, window
+from lab import report
 from lab.dialogues import CATEGORIES, COUNTED, Dialogue, Question, load
 from lab.process import CHECKOUT
-from lab.remembered import Memory, remembered
+from lab.remembered import remembered
 from lab.rivals import Bm25, Textbook
+from lab.window import SIZES, Windows
 
 from daimon.abi.memory import Embedder
 from daimon.machine.clock import SystemClock
@@ -63,18 +64,14 @@ async def measure(dialogue: Dialogue, folder: Path, embedder: Embedder | None) -
     if embedder:
         rivals["rrf60"] = await Textbook.of(dialogue, embedder)
     async with remembered(dialogue, folder, embedder) as memory:
+        windows = await Windows.of(dialogue, memory.store)
         for question in dialogue.questions:
-            await ask(memory, question, found)
+            note(found, "recall", question, [item.id for item in await memory.recall(question.text, max(DEPTHS))])
+            for name, tokens in SIZES.items():
+                found.note(name, question, await windows.there(question, tokens))
             for name, rival in rivals.items():
                 note(found, name, question, [ids[n] for n in rival.rank(question.text)[: max(DEPTHS)]])
     return found
-
-
-async def ask(memory: Memory, question: Question, found: Found) -> None:
-    note(found, "recall", question, [item.id for item in await memory.recall(question.text, max(DEPTHS))])
-    most = await memory.recall(question.text, window.MOST)
-    for name, tokens in window.SIZES.items():
-        found.note(name, question, window.packed(most, tokens))
 
 
 def note(found: Found, name: str, question: Question, ranked: Sequence[str]) -> None:
@@ -94,7 +91,7 @@ def together(found: Iterable[Found]) -> Found:
 def figures(found: Found) -> dict[str, Any]:
     return {
         **{f"r_at_{depth}": found.percent(f"recall@{depth}", *COUNTED) for depth in DEPTHS},
-        **{f"in_window_{size}": found.percent(size, *COUNTED) for size in window.SIZES},
+        **{f"in_window_{size}": found.percent(size, *COUNTED) for size in SIZES},
         **{f"{rival}_r_at_10": found.percent(f"{rival}@10", *COUNTED) for rival in RIVALS if f"{rival}@10" in found.shares},
         "questions": sum(question.category in COUNTED for question in found.questions),
     }
@@ -109,7 +106,7 @@ def aims(fields: dict[str, Any]) -> dict[str, bool]:
 
 
 def show(dialogues: list[Dialogue], found: list[Found]) -> None:
-    names = [f"{name}@{depth}" for name in ("recall", *RIVALS) for depth in DEPTHS] + list(window.SIZES)
+    names = [f"{name}@{depth}" for name in ("recall", *RIVALS) for depth in DEPTHS] + list(SIZES)
     names = [name for name in names if name in found[0].shares]
     rows = [(dialogue.name, *(each.percent(name, *COUNTED) for name in names)) for dialogue, each in zip(dialogues, found, strict=True)]
     all_ = together(found)

@@ -7,14 +7,12 @@ from pathlib import Path
 
 from tests.memory.writing import Written
 
-from daimon.abi.event import Event, Said
-from daimon.abi.ids import HOME_SPACE, OWNER, EventId, Key
-from daimon.abi.label import owned
+from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.memory import Embedder, Item, Query
-from daimon.abi.message import Text
 from daimon.memory import unembedded
 from daimon.memory.store import MemoryStore
 from lab.dialogues import Dialogue
+from lab.window import said
 
 BATCH = 64
 
@@ -32,13 +30,7 @@ class Memory:
 async def remembered(dialogue: Dialogue, folder: Path, embedder: Embedder | None) -> AsyncIterator[Memory]:
     journal = Written()
     for line in dialogue.lines:
-        journal.add(
-            Event(
-                id=EventId(line.id), source="chat", key=Key(line.id), conversation=dialogue.name, principal=OWNER,
-                body=Said((Text(line.words),), speaker=line.speaker), occurred_at=line.at, received_at=line.at, space=HOME_SPACE,
-                label=owned("chat"),
-            )
-        )  # fmt: skip
+        journal.add(said(dialogue, line))
     store, _ = await MemoryStore.open(folder / f"{dialogue.name}.db", journal, embedder)
     try:
         if embedder:

@@ -10,7 +10,7 @@ from tests.sandbox.workspace.hand import Hand, Tree
 from daimon import keeper
 from daimon.abi.ids import TurnId
 from daimon.machine.home import Home
-from daimon.memory.schema import APPLICATION, SCHEMA, TABLES
+from daimon.memory import file
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
 
@@ -62,12 +62,9 @@ async def journalled(home: Home) -> tuple[tuple[TurnId, ...], str]:
 def remembered(home: Home, position: int) -> None:
     """A memory that has read so far."""
     home.memory.unlink(missing_ok=True)
-    with database(home.memory) as connection:
-        connection.pragma("journal_mode", "wal")
-        connection.execute(TABLES)
-        connection.execute("INSERT INTO position VALUES (1, ?)", (str(position),))
-        connection.pragma("application_id", APPLICATION)
-        connection.pragma("user_version", SCHEMA)
+    connection = file.connect(home.memory)
+    connection.execute("UPDATE position SET cursor = ?", (str(position),))
+    connection.close()
 
 
 async def worked_on(home: Home) -> Tree:

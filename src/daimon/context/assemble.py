@@ -49,8 +49,8 @@ DEADLINE_S = 2.0
 """So long what is read from memory may take, and no longer."""
 MOST_QUESTION = 2_000
 """Characters of what was said that memory is asked about."""
-RECALLED = 200
-"""Hits to choose from; the room decides."""
+LEAST_RECALLED, TOKENS_A_HIT = 20, 12
+"""Hits to choose from: as many as there may be room for."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -146,8 +146,9 @@ class Pager:
         if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
             return None
         shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
+        limit = max(LEAST_RECALLED, self._paging.recall_tokens // TOKENS_A_HIT)
         asked = Query(
-            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=RECALLED, kinds=KINDS, without=shown,
+            space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
             turn=scene.turn.id, trusted_only=True,
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))

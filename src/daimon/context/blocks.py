@@ -7,6 +7,7 @@ first three are kept by the hash of their bytes and shown again just so; notices
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from itertools import groupby
 
 from daimon.abi.codec import blob_hash, encode
@@ -19,6 +20,7 @@ from daimon.context.compress import clip
 from daimon.context.tokens import PER_MESSAGE, estimate, first, of_text
 
 OURS = Label.of(Origin(Author.SERVICE, "daimon"))
+MOST_NAME = 60
 LINE = 160
 """Tokens of one recalled line."""
 MOST_SUMMARY = 600
@@ -47,24 +49,26 @@ def block(message: Message, refs: Iterable[ContextRef] = ()) -> Block:
 def page(found: Page) -> Block | None:
     if not found.notes:
         return None
-    lines = (f"- {note.text} ({note.id})" for note in found.notes)
+    lines = (f"- {' '.join(note.text.split())} ({note.id})" for note in found.notes)
     message = said(Role.USER, "\n".join((_PAGE, *lines)), join(note.label for note in found.notes))
     return block(message, (ContextRef("quote", note.source) for note in found.notes))
 
 
 def memory(recalled: Recalled, tokens: int) -> Block | None:
-    """As many of the best hits as there is room for, in the order of time."""
+    """As many of the best hits as there is room for, in the order of time, by days. References stand in the order of the lines."""
     kept: list[Hit] = []
-    left = tokens - PER_MESSAGE - of_text(_MEMORY)
+    left, days = tokens - PER_MESSAGE - of_text(_MEMORY), set[date]()
     for hit in recalled.hits:
-        size = of_text(_line(hit)) + 1
-        if size > left:
-            break
-        kept.append(hit)
-        left -= size
+        day = hit.item.at.date()
+        size = of_text(_line(hit)) + 1 + (0 if day in days else of_text(_day(day)) + 1)
+        if size <= left:  # else something shorter may fit
+            kept.append(hit)
+            days.add(day)
+            left -= size
     if not kept:
         return None
-    lines = (_line(hit) for hit in sorted(kept, key=lambda hit: (hit.item.at, hit.item.id)))
+    kept.sort(key=lambda hit: (hit.item.at, hit.item.id))
+    lines = (line for day, hits in groupby(kept, key=lambda hit: hit.item.at.date()) for line in (_day(day), *map(_line, hits)))
     message = said(Role.USER, "\n".join((_MEMORY, *lines)), join(hit.item.label for hit in kept))
     return block(message, (ref for hit in kept for ref in _refs(hit)))
 
@@ -140,11 +144,14 @@ def why(refs: Iterable[ContextRef]) -> dict[str, str]:
     return {ref.ref.partition(" ")[0]: ref.ref.partition(" ")[2] for ref in refs if ref.what == "why"}
 
 
+def _day(day: date) -> str:
+    return f"{day:%A, %d %B %Y}"
+
+
 def _line(hit: Hit) -> str:
     item = hit.item
-    who = f" {item.speaker}:" if item.speaker else ""
-    text = " ".join(item.text.split())
-    return f"- {item.at:%Y-%m-%d %H:%M}{who} {clip(text, item.id, LINE)} ({item.id})"
+    who = f"{' '.join(item.speaker.split())[:MOST_NAME]}: " if item.speaker.strip() else ""
+    return f"- {who}{clip(' '.join(item.text.split()), item.id, LINE)}"
 
 
 def _refs(hit: Hit) -> tuple[ContextRef, ...]:

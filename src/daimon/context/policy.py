@@ -9,11 +9,11 @@ is cut once, to half of the room, and grows again. A cut is four places in the l
     at      the end of the line when it was cut: what came later is whole
 
 The order of giving up: first long old results become brief, then bare, then whole old turns go, then old rounds of this turn. What is
-pinned stays whole as long as anything else can give way: the task, errors that nothing has resolved, what the agent said it is about
-(`focus_on`), and the last results (L1). What is in focus also stays when its round goes, with the call that asked for it. An entry that
-a later one has made worthless (the very same call again) is bare where others are brief: duplicates are fused. What a turn was asked stays
-as long as any of it does. Only when all that is not enough, every entry of the last round is clipped to an equal share; and when that is
-not enough either, there is only what was asked.
+pinned stays whole as long as anything else can give way: the task and what was recalled for it, open errors, what the agent said it is
+about (`focus_on`), and the last results (L1). What is in focus also stays when its round goes, with the call that asked for it. An entry
+that a later one has made worthless (the very same call again) is bare where others are brief: duplicates are fused. What a turn was asked
+stays as long as any of it does. Only when all that is not enough, every entry of the last round is clipped to an equal share; and when that
+is not enough either, there is only what was asked.
 
 What a cut leaves, and in which form, does not depend on what stands before the first turn that is still shown: so a process that reads only
 from there makes the same of it.
@@ -131,6 +131,8 @@ def pinned(line: Line, at: int, room: int, begin: int = 0) -> dict[int, str]:
     entries = line.entries
     asked = _asked(entries, line.task)
     found = {} if asked is None or asked >= at else {asked: "task"}
+    if line.task < min(at, len(entries)) and entries[line.task].sort == "memory":
+        found[line.task] = "recalled for this turn"
     found |= dict.fromkeys(open_errors(entries, line.task, at)[-MOST_ERRORS:], "an error that nothing has resolved")
     left = room // FOCUS_SHARE
     for n in range(min(at, len(entries)) - 1, min(begin, line.task) - 1, -1) if line.focus else ():

@@ -90,9 +90,10 @@ async def seen(archive: Archive, store: Blobs, turn: TurnId, step: int | None = 
     chunks = list(_chunks(await store.get(call.request)))
     refs = call.context if isinstance(call, Replied) else _refs_before(steps, n)
     known = await _candidates(archive, turn, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
-    why = reasons(ref for each in calls.values() if isinstance(each, Replied) for ref in each.context)
+    noted = [ref for each in calls.values() if isinstance(each, Replied) for ref in each.context]
+    recalled = _Recalled(tuple(dict.fromkeys(ref.ref for ref in noted if ref.what == "memory")), reasons(noted))
     tools = decode(tuple[Manifest, ...], chunks[1]) if len(chunks) > 1 else ()
-    messages = tuple(_message(chunk, known, why) for n, chunk in enumerate(chunks) if n != 1)
+    messages = tuple(_message(chunk, known, recalled) for n, chunk in enumerate(chunks) if n != 1)
     usage = call.usage if isinstance(call, Replied) else None
     return SeenRequest(
         turn, n, call.model, messages, tuple(tool.name for tool in tools), sum(map(of_tool, tools)),
@@ -131,7 +132,7 @@ async def _candidates(archive: Archive, turn: TurnId, earlier: list[TurnId]) -> 
     return found
 
 
-def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], why: Mapping[str, str]) -> SeenMessage:
+def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], recalled: "_Recalled") -> SeenMessage:
     message = decode(Message, chunk)
     text = text_of(message)
     found = SeenMessage(
@@ -147,18 +148,30 @@ def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], why:
     mark = text.split(maxsplit=1)[0] if text.strip() else ""
     if mark in _BLOCKS and message.role is Role.USER:
         sort, reason = _BLOCKS[mark]
-        lines = tuple(_lines(text, why)) if sort in ("memory", "page") else ()
+        lines = recalled.lines(text) if sort == "memory" else tuple(_notes(text)) if sort == "page" else ()
         return replace(found, sort=sort, source="memory" if lines else "daimon", why=reason, lines=lines)
     if ref := _REF.search(text):
         return replace(found, source=ref[1], why="clipped, because nothing else would fit", form="clipped")
     return found
 
 
-def _lines(text: str, why: Mapping[str, str]) -> Iterator[LineOf]:
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """What this turn recalled, in the order of the lines of its block."""
+
+    items: tuple[str, ...]
+    why: Mapping[str, str]
+
+    def lines(self, text: str) -> tuple[LineOf, ...]:
+        found = [line for line in text.split("\n") if line.startswith("- ")]
+        items = self.items if len(found) == len(self.items) else ("",) * len(found)  # of an earlier turn: its own context tells
+        return tuple(LineOf(item, line, self.why.get(item, "")) for item, line in zip(items, found, strict=True))
+
+
+def _notes(text: str) -> Iterator[LineOf]:
     for line in text.split("\n")[1:]:
-        item = _ITEM.search(line)
-        if item:
-            yield LineOf(item[1], line, why.get(item[1], ""))
+        if item := _ITEM.search(line):
+            yield LineOf(item[1], line, "")
 
 
 def text_of(message: Message) -> str:

@@ -27,9 +27,9 @@ DEEP = 100
 BEST = 30
 """So many of the best make what is around them better."""
 
-MEANING, NEIGHBOUR, SPEAKER, QUESTION, LENGTH = 0.68, 0.76, 0.7, 0.19, 1.15
+MEANING, NEIGHBOUR, SPEAKER, QUESTION, LENGTH = 0.68, 0.76, 0.7, 0.19, 0.7
 RECENT, USED = 0.01, 0.01
-_LONG, _WORD = 300, 5
+_LONG, _WORD = 160, 5
 """Letters of a message beyond which it says no more by being longer; of a word."""
 _OFTEN = 5
 
@@ -79,12 +79,15 @@ def best(scores: Scores) -> list[int]:
 
 
 def neighbours(scores: Scores, around: Mapping[int, Iterable[int]]) -> dict[int, float]:
-    """What each gets from the best ones around it; squared, so that one good match says more than several poor ones."""
+    """What each gets from the best ones around it; squared, so that one good match says more than several poor ones.
+
+    One alone gives half: its neighbours, which match nothing, must not come before it.
+    """
     given: dict[int, float] = {}
     for n, near in around.items():
         for other in near:
             given[other] = given.get(other, 0.0) + scores[n] ** 2
-    most = max(given.values(), default=0.0)
+    most = max([*given.values(), 2 * max(scores.values(), default=0.0) ** 2])
     return {n: share / most for n, share in given.items()} if most > 0 else {}
 
 

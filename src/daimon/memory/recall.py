@@ -1,7 +1,7 @@
 """Finding again what was kept.
 
     scope      which rows the question is about; whatever follows sees no others
-    names      the speakers that it names; left out of what is looked for
+    names      the speakers that it names; left out of what is looked for, while anything is found without them
     lists      by words (one query of FTS5), by meaning (the nearest vectors), each `DEEP` long or as long as is asked for
     around     messages near the best ones come in, also where they match nothing themselves
     ranking    one score for all (`ranking.py`), and why
@@ -74,7 +74,7 @@ def recall(connection: apsw.Connection, query: Query, meaning: Meaning | None) -
     if not limit or not (words or (meaning and query.text.strip())):
         return _newest(connection, within, limit)
     deep = max(DEEP, limit)
-    by_words = ranking.words(_matching(connection, within, words, deep))
+    by_words = ranking.words(_matching(connection, within, words, deep) or _matching(connection, within, sorted(names), deep))
     by_meaning = ranking.meaning(_nearest(connection, within, meaning, deep))
     scores = ranking.both(by_words, by_meaning)
     there, near = _surroundings(connection, within, scores, names)

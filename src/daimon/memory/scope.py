@@ -24,7 +24,7 @@ class Scope:
     def of(self, connection: apsw.Connection, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Those of what was found that belong to it, in the same order."""
         numbers = json.dumps([n for n, _ in found])
-        asked = f"SELECT n FROM json_each(?) CROSS JOIN items ON n = value WHERE {self.where}"
+        asked = f"SELECT n FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN items ON n = wanted WHERE {self.where}"
         there = {n for (n,) in connection.execute(asked, (numbers, *self.values))}
         return [(n, score) for n, score in found if n in there]
 
@@ -38,7 +38,10 @@ def scope(query: Query) -> Scope:
         ("at <= ?", () if query.until is None else (micros(query.until),)),
         ("n IN (SELECT n FROM origins WHERE source = ?)", (sane(query.source),) if query.source else ()),
         ("conversation = ?", () if query.conversation is None else (sane(query.conversation),)),
-        (f"id NOT IN ({_marks(query.without)})", tuple(sane(id_) for id_ in sorted(query.without))),
+        (
+            "items.id NOT IN (SELECT value FROM json_each(?))",
+            (json.dumps([sane(id_) for id_ in sorted(query.without)]),) * bool(query.without),
+        ),
         ("turn <> ?", (sane(query.turn),) if query.turn else ()),
     ):
         if given:
@@ -49,5 +52,5 @@ def scope(query: Query) -> Scope:
     return Scope(" AND ".join(where), tuple(values))
 
 
-def _marks(given: tuple[str, ...] | frozenset[str]) -> str:
+def _marks(given: tuple[str, ...]) -> str:
     return ", ".join("?" * len(given))

@@ -26,7 +26,8 @@ async def fetch(call: Call, host: Annotated[str, ArgumentRole.QUERY, "Whose page
 
 
 def browse(request: Request) -> Reply:
-    last = request.messages[-1]
+    # What the prompt adds by itself (page, memory, what is true now) begins with its kind in brackets.
+    last = next(each for each in reversed(request.messages) if each.role is not Role.USER or not each.text.startswith("["))
     if last.role is not Role.TOOL:
         return calls(("fetch", {"host": "example.org"})) if last.text.startswith("read") else says(f"You said: {last.text}")
     result = last.parts[-1]
