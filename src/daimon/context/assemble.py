@@ -32,10 +32,11 @@ from daimon.abi.turn import Turn
 from daimon.context import blocks
 from daimon.context.blocks import OURS
 from daimon.context.budget import TokenBudget
-from daimon.context.entries import Entries, lost, of_block
+from daimon.context.entries import GONE, Entries, lost, of_block
 from daimon.context.fixed import Beginnings, Fixed
 from daimon.context.layout import Layouts
 from daimon.context.offers import Offers
+from daimon.context.places import placed_at
 from daimon.context.render import from_event
 from daimon.context.watch import versions
 
@@ -51,6 +52,8 @@ MOST_QUESTION = 2_000
 """Characters of what was said that memory is asked about."""
 LEAST_RECALLED, TOKENS_A_HIT = 20, 12
 """Hits to choose from: as many as there may be room for."""
+MOST_SHARES, LEAST_SHARE = 4, 4
+"""What was recalled stays in the window until that is cut. Once it holds that of so many questions, a new one gets so small a part."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -61,7 +64,11 @@ class Paging:
 
     budget: TokenBudget
     recall_tokens: int = 2_000
-    """The most that recalled memory may take of a prompt; 0: nothing is recalled by itself."""
+    """The most that is recalled for one question; 0: nothing is recalled by itself."""
+
+    def room(self, there: int) -> int:
+        """For a question, when so many tokens of what was recalled for earlier ones still stand in the window."""
+        return max(self.recall_tokens // LEAST_SHARE, min(self.recall_tokens, MOST_SHARES * self.recall_tokens - there))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class Pager:
         earlier = await self._stretches(scene.turn.id, turns)
         async with asyncio.TaskGroup() as reading:
             page = reading.create_task(self._in_time("the page", self._page(scene)))
-            memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier)))
+            memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier, _ref(inherited, "cut"))))
             stale = reading.create_task(self._in_time("which files have changed", self._stale(scene, earlier, events)))
         late = tuple(word for _, word in (page.result(), memory.result(), stale.result()) if word)
         summary = await self._block(_ref(inherited, "summary"))
@@ -141,17 +148,21 @@ class Pager:
             return None
         return self._made(blocks.page(await memory.page(scene.turn.space, scene.turn.principal)))
 
-    async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...]) -> Block | None:
+    async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...], cut: str) -> Block | None:
         memory, question = self._sources.memory, question_of(scene)
         if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
             return None
-        shown = frozenset(entry.source for stretch in earlier for entry in stretch.entries) | {scene.event.id}
+        entries = [entry for stretch in earlier for entry in stretch.entries]
+        there = _whole_blocks(entries, cut)
+        again = [(await self._past(entry.turn)).recalled for entry in there]
+        shown = frozenset({scene.event.id, *(entry.source for entry in entries)}.union(*again))
+        room = self._paging.room(sum(entry.tokens[0] for entry in there))
         limit = max(LEAST_RECALLED, self._paging.recall_tokens // TOKENS_A_HIT)
         asked = Query(
             space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
             turn=scene.turn.id, trusted_only=True,
         )  # fmt: skip
-        return self._made(blocks.memory(await memory.recall(asked), self._paging.recall_tokens))
+        return self._made(blocks.memory(await memory.recall(asked), room))
 
     async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...], events: Mapping[EventId, Event]) -> tuple[str, ...]:
         files = self._sources.files
@@ -244,7 +255,8 @@ class Pager:
         recall = _ref(refs or (), "recall")
         block = await self._block(recall) or lost(recall)
         recalled = () if block is None else (of_block(block, "memory", turn, event.received_at),)
-        return _Kept((*recalled, *entries), refs)
+        used = (ref.ref for step in steps if isinstance(step.body, Replied) for ref in step.body.context if ref.what == "memory")
+        return _Kept((*recalled, *entries), refs, frozenset(used))
 
     async def _events(self, steps: tuple[Step, ...]) -> dict[EventId, Event]:
         """What else was said while a turn ran."""
@@ -286,6 +298,14 @@ class _Kept:
     entries: tuple[Entry, ...]
     refs: tuple[ContextRef, ...] | None
     """What its last reply had before it."""
+    recalled: frozenset[str] = frozenset()
+    """Items of memory that stood in its prompts."""
+
+
+def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:
+    """What was recalled earlier and stands in the window as it did then."""
+    brief = placed_at(entries, cut).brief
+    return [entry for entry in entries[brief:] if entry.sort == "memory" and entry.whole is not GONE]
 
 
 def question_of(scene: Scene) -> str:
