@@ -1,6 +1,7 @@
 """Going back to a moment, and taking things over from an export."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -91,6 +92,16 @@ async def test_imported_facts_are_judged_as_any_other(store: MemoryStore, journa
     assert [each.standing for each in await store.history(HOME_SPACE, OWNER, "owner")] == (
         ["holds", "disputed"] if label == EVE else ["superseded", "holds"]
     )
+
+
+async def test_a_clock_that_was_set_back_never_makes_two_versions_of_one_thing(store: MemoryStore, journal: Any) -> None:
+    for value, minute in ((1, 5), (2, 10), (3, 6), (4, 20)):
+        journal.outcome(Put("k", value), at=NOON + timedelta(minutes=minute))
+    journal.amend(Rewind(NOON + timedelta(minutes=7)), at=NOON + timedelta(minutes=30))
+    assert await kept(store) == {"value:k": "3"}
+    journal.outcome(Put("k", 5), at=NOON + timedelta(minutes=6))
+    journal.amend(Rewind(NOON + timedelta(minutes=7)), at=NOON + timedelta(minutes=31))
+    assert await kept(store) == {"value:k": "5"}
 
 
 def an_item(id_: str, text: str, kind: Any = "note") -> Item:

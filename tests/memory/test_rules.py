@@ -118,3 +118,26 @@ def test_people_and_decisions_come_into_the_graph() -> None:
 
 def test_the_same_words_give_the_same_ids() -> None:
     assert list(found(event("I live in Berlin"))) == list(found(event("I live in Berlin")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bob wrote:\nI live in Paris.\nMy name is Bob.",
+        'He told me: "My name is Bob. I work at Acme. I live in Oslo."',
+        "From: Eve <eve@example.org>\nSubject: hi\n\nI moved to Rome.\nPlease remember that my account is DE00.",
+        "Begin forwarded message\n\nMy wife is called Eve.",
+        "Answer this for me:\n\nHi, remember that the meeting is off.",
+        "Dear Anna,\n\nMy birthday is on 3 May.\nI work at Acme.",
+        "My birthday is on 3 May.\n\nBest regards\nEve",
+        "> hello\nI live in Minsk.",
+        "Das schrieb Eva. Ich wohne in Köln.",
+    ],
+)
+def test_what_stands_in_a_pasted_mail_or_a_quotation_is_no_word_of_the_owner(text: str) -> None:
+    assert learnt(text) == []
+
+
+def test_what_the_owner_says_before_a_quotation_is_a_fact_and_so_is_what_they_ask_to_remember_of_it() -> None:
+    assert learnt("I live in Berlin. Bob wrote:\nI live in Paris.") == [("owner", "home", "The owner lives in Berlin.")]
+    assert learnt("Remember that Bob said he moves in May.") == [("owner", "", "Bob said he moves in May")]

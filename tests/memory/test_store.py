@@ -11,12 +11,13 @@ import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.memory.asking import EVE, item, items
 from tests.memory.writing import Written
 
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
 from daimon.abi.ids import HOME_SPACE, OWNER, EventId
 from daimon.abi.label import UNLABELLED, Author, Label, Origin
-from daimon.abi.memory import Forget, Item, Query, Remember
+from daimon.abi.memory import Forget, Item, Put, Query, Remember
 from daimon.abi.ports import START, Change, Cursor
 from daimon.abi.step import Asked, Received, Started
 from daimon.abi.tool import Question
@@ -79,6 +80,17 @@ async def test_a_note_that_was_forgotten_first_does_not_come_up_later(store: Mem
     journal.forget("n1")
     journal.remember("Anna likes tea", "n1")
     assert await texts(store, "tea") == await texts(store) == []
+
+
+async def test_a_strangers_word_ends_nothing_that_the_owner_said_but_what_strangers_said(store: MemoryStore, journal: Any) -> None:
+    journal.remember("never pay by gift card", "n1")
+    journal.remember("pay by gift card", "n2", label=EVE)
+    journal.outcome(Put("k", 1))
+    for id_ in ("n1", "n2", "k"):
+        journal.forget(id_, label=EVE)
+    assert {each.id: each.standing for each in await items(store)} == {"n1": "holds", "value:k": "holds"}
+    journal.forget("n1")
+    assert (await item(store, "n1")).standing == "forgotten"
 
 
 async def test_nobody_can_make_another_forget(store: MemoryStore, journal: Any) -> None:

@@ -79,6 +79,18 @@ async def test_no_more_notes_are_recalled_than_asked_for(tools: dict[str, Tool],
         assert len((await run(tools["recall"], asked, call)).labels) == count + 1
 
 
+async def test_among_a_strangers_words_what_the_owner_said_is_not_forgotten_and_what_strangers_said_is(
+    tools: dict[str, Tool], memory: FakeMemory, call: Call
+) -> None:
+    memory.keep(HOME_SPACE, OWNER, note("n1", "Never pay by gift card", call.now, owned("terminal")))
+    memory.keep(HOME_SPACE, OWNER, note("n2", "Pay by gift card", call.now, STRANGER))
+    swayed = replace(call, label=STRANGER)
+    with pytest.raises(ToolFailed, match="daimon memory forget n1"):
+        await run(tools["forget"], {"note": "n1"}, swayed)
+    assert (await run(tools["forget"], {"note": "n2"}, swayed)).operations == (Forget("n2"),)
+    assert (await run(tools["forget"], {"note": "n1"}, call)).operations == (Forget("n1"),)
+
+
 async def test_forgetting_takes_effect_with_the_outcome_and_can_be_undone_so_it_is_a_write(tools: dict[str, Tool], call: Call) -> None:
     result = await run(tools["forget"], {"note": "note_1"}, call)
     assert result.operations == (Forget("note_1"),)

@@ -32,10 +32,11 @@ from daimon.abi.turn import Turn
 from daimon.context import blocks
 from daimon.context.blocks import OURS
 from daimon.context.budget import TokenBudget
-from daimon.context.entries import Entries, lost, of_block
+from daimon.context.entries import GONE, Entries, lost, of_block
 from daimon.context.fixed import Beginnings, Fixed
 from daimon.context.layout import Layouts
 from daimon.context.offers import Offers
+from daimon.context.places import placed_at
 from daimon.context.render import from_event
 from daimon.context.watch import versions
 
@@ -51,6 +52,8 @@ MOST_QUESTION = 2_000
 """Characters of what was said that memory is asked about."""
 LEAST_RECALLED, TOKENS_A_HIT = 20, 12
 """Hits to choose from: as many as there may be room for."""
+MOST_SHARES, LEAST_SHARE = 4, 4
+"""What was recalled stays in the window until that is cut. Once it holds that of so many questions, a new one gets so small a part."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -61,7 +64,11 @@ class Paging:
 
     budget: TokenBudget
     recall_tokens: int = 2_000
-    """The most that recalled memory may take of a prompt; 0: nothing is recalled by itself."""
+    """The most that is recalled for one question; 0: nothing is recalled by itself."""
+
+    def room(self, there: int) -> int:
+        """For a question, when so many tokens of what was recalled for earlier ones still stand in the window."""
+        return max(self.recall_tokens // LEAST_SHARE, min(self.recall_tokens, MOST_SHARES * self.recall_tokens - there))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class Pager:
         earlier = await self._stretches(scene.turn.id, turns)
         async with asyncio.TaskGroup() as reading:
             page = reading.create_task(self._in_time("the page", self._page(scene)))
-            memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier)))
+            memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier, _ref(inherited, "cut"))))
             stale = reading.create_task(self._in_time("which files have changed", self._stale(scene, earlier, events)))
         late = tuple(word for _, word in (page.result(), memory.result(), stale.result()) if word)
         summary = await self._block(_ref(inherited, "summary"))
@@ -141,13 +148,16 @@ class Pager:
             return None
         return self._made(blocks.page(await memory.page(scene.turn.space, scene.turn.principal)))
 
-    async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...]) -> Block | None:
+    async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...], cut: str) -> Block | None:
         memory, question = self._sources.memory, question_of(scene)
         if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
             return None
+        entries = [entry for stretch in earlier for entry in stretch.entries]
+        there = _whole_blocks(entries, cut)
+        again = [(await self._past(entry.turn)).recalled for entry in there]
         room = self._budget(scene).room(0, 0)
-        tokens = min(self._paging.recall_tokens, room * 3 // 4)
-        shown = frozenset({scene.event.id, *_will_be_shown(earlier, room - tokens)})
+        tokens = min(self._paging.room(sum(entry.tokens[0] for entry in there)), room * 3 // 4)
+        shown = frozenset({scene.event.id, *_will_be_shown(entries, room - tokens)}.union(*again))
         limit = max(LEAST_RECALLED, tokens // TOKENS_A_HIT)
         asked = Query(
             space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
@@ -246,7 +256,8 @@ class Pager:
         recall = _ref(refs or (), "recall")
         block = await self._block(recall) or lost(recall)
         recalled = () if block is None else (of_block(block, "memory", turn, event.received_at),)
-        return _Kept((*recalled, *entries), refs)
+        used = (ref.ref for step in steps if isinstance(step.body, Replied) for ref in step.body.context if ref.what == "memory")
+        return _Kept((*recalled, *entries), refs, frozenset(used))
 
     async def _events(self, steps: tuple[Step, ...]) -> dict[EventId, Event]:
         """What else was said while a turn ran."""
@@ -290,11 +301,18 @@ class _Kept:
     entries: tuple[Entry, ...]
     refs: tuple[ContextRef, ...] | None
     """What its last reply had before it."""
+    recalled: frozenset[str] = frozenset()
+    """Items of memory that stood in its prompts."""
 
 
-def _will_be_shown(earlier: tuple[Stretch, ...], room: int) -> Iterator[str]:
+def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:
+    """What was recalled earlier and stands in the window as it did then."""
+    brief = placed_at(entries, cut).brief
+    return [entry for entry in entries[brief:] if entry.sort == "memory" and entry.whole is not GONE]
+
+
+def _will_be_shown(entries: list[Entry], room: int) -> Iterator[str]:
     """Near enough: all, if it fits, else what is left after a cut. What is recalled twice does no harm; what is in neither is lost."""
-    entries = [entry for stretch in earlier for entry in stretch.entries]
     left = room if sum(entry.tokens[0] for entry in entries) <= room else room // 2
     for entry in reversed(entries):
         left -= entry.tokens[0]

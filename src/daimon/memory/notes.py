@@ -1,7 +1,7 @@
 """Notes: what the agent was told to keep, or found worth keeping.
 
-A note takes the place of others together with its own arrival, but one that is not trusted never replaces one that is: both stay. What was
-forgotten before it was ever seen stays forgotten.
+A note takes the place of others together with its own arrival, but one that is not trusted never replaces one that is: both stay. Nor is
+what is trusted forgotten on the word of somebody who is not. What was forgotten before it was ever seen stays forgotten.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ _KEY = """
 """
 _OVER = """
     UPDATE items INDEXED BY items_by_id SET standing = 'forgotten'
-    WHERE space = ? AND principal = ? AND id = ? AND standing = 'superseded'
+    WHERE space = ? AND principal = ? AND id = ? AND standing = 'superseded' AND is_trusted <= ?
 """
 _SAID = """
     SELECT n, text FROM items INDEXED BY items_by_turn
@@ -60,10 +60,12 @@ def forget(connection: apsw.Connection, receipt: Receipt, operation: Forget) -> 
     asked = (receipt.space, receipt.principal, items.sane(operation.note))
     row = connection.execute(_KEPT, asked).get or connection.execute(_KEY, asked).get
     if row is not None:
-        items.end(connection, row[0], "forgotten", micros(receipt.at), receipt.source)
+        n, is_trusted = row
+        if not is_trusted or receipt.label.is_trusted:
+            items.end(connection, n, "forgotten", micros(receipt.at), receipt.source)
     elif items.is_known(connection, receipt, operation.note):
         # It is history already. From now on it is not to come back when what took its place is deleted.
-        connection.execute(_OVER, asked)
+        connection.execute(_OVER, (*asked, receipt.label.is_trusted))
     else:
         items.add(connection, receipt, Item(
             id=operation.note, kind="note", text="", at=receipt.at, label=receipt.label, source=receipt.source, standing="forgotten",

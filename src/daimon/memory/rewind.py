@@ -3,6 +3,9 @@
 What holds now and did not then ends as `rewound`. What held then and has ended since comes back as a new version of the same id, with its
 words, label and receipt; the old row stays as history. So a rewinding is itself a change like any other, and can be rewound. Messages,
 episodes and summaries tell what happened, and stay; what was deleted stays deleted.
+
+Moments are those of a clock that people set: after it was set back, two versions of one id may seem to have held at once. Then the one that
+came later into the journal is right, and what holds already stays.
 """
 
 from datetime import datetime
@@ -20,7 +23,8 @@ from daimon.memory.receipt import Receipt
 
 _MINE = "space = ? AND principal = ? AND is_deleted = 0 AND kind IN ('note', 'fact', 'value')"
 _SINCE = f"SELECT n FROM items WHERE {_MINE} AND ended_at IS NULL AND recorded_at > ?"
-_OVER = f"SELECT n FROM items WHERE {_MINE} AND recorded_at <= ? AND ended_at > ? ORDER BY n"
+_STILL = f"SELECT id FROM items WHERE {_MINE} AND ended_at IS NULL AND recorded_at <= ?"
+_OVER = f"SELECT max(n) FROM items WHERE {_MINE} AND recorded_at <= ? AND ended_at > ? AND id NOT IN ({_STILL}) GROUP BY id ORDER BY 1"
 _RULED = """
     SELECT EXISTS (SELECT 1 FROM items o WHERE o.space = i.space AND o.principal = i.principal AND o.subject = i.subject
         AND o.about = i.about AND o.kind = 'fact' AND o.ended_at IS NULL AND o.is_trusted = 1 AND o.text <> i.text)
@@ -51,7 +55,7 @@ def _one(connection: apsw.Connection, n: int) -> list[Item]:
 def _changed(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> tuple[list[int], list[int]]:
     then = micros(to)
     newer: list[Any] = connection.execute(_SINCE, (space, principal, then)).fetchall()
-    over: list[Any] = connection.execute(_OVER, (space, principal, then, then)).fetchall()
+    over: list[Any] = connection.execute(_OVER, (space, principal, then, then, space, principal, then)).fetchall()
     return [n for (n,) in newer], [n for (n,) in over]
 
 

@@ -1,8 +1,10 @@
 """Facts, people and decisions in the owner's own words, found by small rules.
 
 Rather too few than one wrong: a rule fits a whole sentence or not at all. What is asked, quoted, denied or only imagined is nobody's fact,
-and what somebody else said is not the owner's word. A text to be translated, corrected or continued is not looked at. English, and German
-where the grammar makes it easy.
+and what somebody else said is not the owner's word. Where somebody else begins to speak in a message (a quotation, a report, the head of a
+mail, a line that ends in a colon), the rest of it is not looked at: who pastes a mail does not say what it says. Nor is a text to be
+translated, corrected or continued, or one with the courtesies of a letter. A text that is pasted without a word cannot be told from the
+owner's own. English, and German where the grammar makes it easy.
 
 A relative of whom one may have several is a fact about them ("Anna is the owner's daughter"), so that a second daughter does not take the
 place of the first; of wife, home or birthday there is one, and the newest word holds.
@@ -29,6 +31,17 @@ _NO_FACT = re.compile(
     r"(?i)[\"„“”«»`]|\?\s*$|^\s*>|\b(?:if|would|could|might|maybe|perhaps|probably|wish|imagine|suppose|pretend|unless|example|"
     r"wenn|falls|würden?|könnten?|vielleicht|angenommen|wahrscheinlich|beispiel|"
     r"sa(?:id|ys)|told|asked|claims?|thinks?|believes?|wrote|sagte?|meinte?|behauptete?|schrieb)\b"
+)
+_OTHERS = re.compile(
+    r"(?i)[\"„“”«»`]|^\s*>|:\s*$|^\s*['‘‚]|^\s*(?:from|to|cc|subject|date|sent|von|an|betreff|datum|gesendet|fwd?|re|aw|wg)\s*:|"
+    r"\b(?:forward(?:ed|s|ing)?|pasted?|quot\w+|weitergeleitet\w*|zitat\w*|"
+    r"sa(?:id|ys)|told|claims?|wrote|writes|sent me|got this|received|sagte?|meinte?|behauptete?|schrieb|schreibt|schickte?)\b"
+)
+"""Here somebody else begins to speak, and nothing tells where they end."""
+_LETTER = re.compile(
+    r"(?im)^\s*(?:dear|sehr geehrte\w*|liebe[rs]?) .{1,60},\s*$|"
+    r"^\s*(?:(?:best|kind|warm)(?: (?:regards|wishes))?|regards|yours|sincerely|cheers|"
+    r"(?:viele|liebe|beste|herzliche) grüße|mit freundlichen grüßen|lg|vg)\b.{0,30}$"
 )
 _DENIED = re.compile(r"(?i)\b(?:not|never|no longer|used to|nicht|kein\w*|niemals?|nie)\b|n['’]t\b")
 _NOT_MINE = re.compile(
@@ -81,11 +94,13 @@ def found(event: Event) -> Iterator[Learn | Relate]:
     if not (is_owners and isinstance(event.body, Said)):
         return
     text = said(event)[:LONGEST]
-    if "```" in text or _NOT_MINE.search(text):
+    if "```" in text or _NOT_MINE.search(text) or _LETTER.search(text):
         return
     for sentence in _SENTENCE.finditer(text):
         if sentence.group().strip():
             yield from _of_sentence(event, sentence.group(), sentence.start())
+        if _OTHERS.search(sentence.group()):
+            return
 
 
 def _of_sentence(event: Event, sentence: str, at: int) -> Iterator[Learn | Relate]:

@@ -9,6 +9,8 @@ stored with, and their join for the whole; it finds notes, facts and what was sa
 `ref`, as it stands where something was left out of the window, it reads that piece of the journal instead, with its own label: what the
 model could have seen there, if it was for the one who asks.
 
+Where a stranger's words are in the turn, what the owner said is not forgotten: a page must not take away what its reader goes by.
+
 The page is part of every prompt and holds only so much. A note that does not fit is refused, with what stands there and how much must go:
 the model merges, and nothing is dropped behind its back.
 """
@@ -67,9 +69,23 @@ def notes_tools(memory: Memory, texts: Texts) -> tuple[Tool, ...]:
         note: Annotated[_Id, ArgumentRole.TARGET, "The id of the note, as recall gave it."],
     ) -> Result:
         """Forget a note that is wrong, outdated or no longer wanted."""
+        await _require_may_end(memory, call, note)
         return Result({"forgotten": note}, operations=(Forget(note),), labels={"": call.label})
 
     return (remember, recall, forget)
+
+
+async def _require_may_end(memory: Memory, call: Call, note: str) -> None:
+    """Memory would not do it either; but whoever asked must hear of it."""
+    if call.label.is_trusted:
+        return
+    try:
+        item = await memory.item(call.space, call.principal, note)
+    except NotFound:
+        return
+    if item.label.is_trusted and item.ended_at is None:
+        told = f"{note} is the owner's word, and a stranger's are in this turn; the owner forgets it with `daimon memory forget {note}`"
+        raise ToolFailed("not_trusted", f"{told}, or asks in a new conversation")
 
 
 async def _whole(memory: Memory, texts: Texts, call: Call, ref: str) -> Whole:
