@@ -21,7 +21,7 @@ from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
-from daimon.abi.ids import HOME_SPACE, READER, AgentId
+from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId
 from daimon.abi.memory import Memory, Texts
 from daimon.abi.money import Account
 from daimon.abi.ports import Clock, Store, Timers
@@ -39,6 +39,7 @@ from daimon.backup.schedule import Schedule, child_of
 from daimon.context.assemble import Pager, Sources
 from daimon.context.held import EXPLAINED
 from daimon.context.reread import Reread
+from daimon.context.summaries import SUMMARIZERS_SYSTEM
 from daimon.filing import Filing
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
@@ -64,6 +65,7 @@ from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.printing import Printer
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
+from daimon.kernel.summaries import Summaries
 from daimon.kernel.thinking import Thinking
 from daimon.kernel.turn import Turns
 from daimon.machine import user as user
@@ -189,7 +191,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, sites)
         system = _system(settings)
-        pager = Pager(Sources(journal, journal, memory, filing), system, config.paging(settings), redactor, {READER: READERS_SYSTEM})
+        systems = {READER: READERS_SYSTEM, SUMMARIZER: SUMMARIZERS_SYSTEM}
+        pager = Pager(Sources(journal, journal, memory, filing), system, config.paging(settings), redactor, systems)
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
@@ -204,6 +207,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
         postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock, redactor)
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
+        summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -236,8 +240,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
+            summing_up = (summaries.serve(),) if settings.context.summarizer else ()
             tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
-            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending)
+            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending, *summing_up)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:

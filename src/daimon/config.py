@@ -251,6 +251,8 @@ class Context(_Branch):
     """Which words of strangers the model does not see: none, long texts, all."""
     closed_answers: Annotated[int, Field(ge=0, le=1_000)] = 20
     """How many closed answers about held words one turn may have."""
+    summarizer: str = ""
+    """A name of `[models]` that summarises what leaves the window; empty: by extraction only."""
 
 
 class Memory(_Branch):
@@ -396,7 +398,7 @@ def manner(settings: Settings) -> Manner:
 def paging(settings: Settings) -> Paging:
     asked = settings.context
     budget = TokenBudget(asked.budget_tokens, asked.system_tokens, asked.tools_tokens, asked.output_tokens)
-    return Paging(budget, asked.recall_tokens)
+    return Paging(budget, asked.recall_tokens, bool(asked.summarizer))
 
 
 def outflow(settings: Settings) -> Outflow:

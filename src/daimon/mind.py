@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from daimon import config, endpoints
 from daimon.abi.codec import fingerprint
 from daimon.abi.errors import Misconfigured, ProviderFailed
+from daimon.abi.ids import SUMMARIES, SUMMARIZER
 from daimon.abi.memory import Embedder
 from daimon.abi.model import Model
 from daimon.abi.money import Limit, Scope
@@ -106,7 +107,9 @@ class Mind:
 
     def _brain(self, settings: config.Settings) -> Brain:
         models, asked = self._models(settings), settings.model
-        rules = [
+        named = settings.context.summarizer
+        rules = [Rule((named,) if named else (), (f"{SUMMARIES}*",), (SUMMARIZER,))]  # only the one that is named, or nobody
+        rules += [
             Rule(route.use or asked.use, route.conversations, route.agents, route.local_only, route.max_call_cost)
             for route in settings.routes
         ]
@@ -147,6 +150,8 @@ def budget_of(settings: config.Settings) -> Budget:
 
 def _require_known(models: Mapping[str, Model], settings: config.Settings) -> None:
     places = [("model.use", settings.model.use), *((f"routes[{n}].use", route.use) for n, route in enumerate(settings.routes))]
+    named = settings.context.summarizer
+    places.append(("context.summarizer", (named,) if named else ()))
     for place, names in places:
         for name in names:
             if name not in models:

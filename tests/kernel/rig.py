@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
-from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, EventId, Key, PrincipalId, StepRef, TurnId
+from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, SUMMARIZER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
+from daimon.abi.memory import Memory
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Policy
@@ -20,6 +21,7 @@ from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pe
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager, Paging, Sources
 from daimon.context.budget import TokenBudget
+from daimon.context.summaries import SUMMARIZERS_SYSTEM
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
@@ -38,6 +40,7 @@ from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.manner import Manner
 from daimon.kernel.record import Record
 from daimon.kernel.scheduler import Scheduler
+from daimon.kernel.summaries import Summaries
 from daimon.kernel.thinking import Brain, Patience, Thinking
 from daimon.kernel.turn import Newer, Turns
 from daimon.law import READS_SHELL, rules_of
@@ -197,6 +200,7 @@ async def kernel(
     foreign: Iterable[Any] = (),
     finds: bool = False,
     paging: Paging = Paging(TokenBudget(32_000)),  # noqa: B008 - frozen
+    memory: Memory | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
@@ -208,7 +212,8 @@ async def kernel(
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
     floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
-    pager = Pager(Sources(journal, journal), "You are a test.", paging, redactor, {READER: READERS_SYSTEM})
+    systems = {READER: READERS_SYSTEM, SUMMARIZER: SUMMARIZERS_SYSTEM}
+    pager = Pager(Sources(journal, journal, memory), "You are a test.", paging, redactor, systems)
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))
@@ -220,6 +225,8 @@ async def kernel(
     inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
     postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock, redactor)
     tasks = [asyncio.ensure_future(scheduler.serve(8)), asyncio.ensure_future(postman.serve())]
+    if paging.summarises:
+        tasks.append(asyncio.ensure_future(Summaries(journal, feed, inbox.accept, clock, ids).serve()))
     try:
         yield Rig(
             journal=journal,

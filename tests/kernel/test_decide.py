@@ -30,7 +30,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import HandOver
 from daimon.abi.turn import Ending
-from daimon.kernel.decide import VERSION, Limits, View, decide
+from daimon.kernel.decide import ABANDONED, VERSION, Limits, View, decide
 from daimon.testing.clock import START
 
 LIMITS = Limits(steps=10, active_s=60.0, errors=3, pause_share=0.9)
@@ -205,3 +205,9 @@ def test_an_empty_view_leaves_nothing_to_record() -> None:
 @given(numbers)
 def test_only_what_differs_is_recorded(active_s: float) -> None:
     assert View(active_s=active_s, tokens=5).as_inputs() == {"tokens": 5, **({"active_s": active_s} if active_s else {})}
+
+
+@pytest.mark.parametrize("doubt", [{"short": SHORT}, {"failure": NO_KEY}, {"failure": AWAY}, {"waits": (WAIT,)}, {"errors": 3}])
+def test_what_nobody_waits_for_ends_where_others_would_ask_or_wait(doubt: dict[str, Any]) -> None:
+    assert decide(View(**doubt, is_unattended=True), LIMITS) == Complete(Ending.LIMIT, ABANDONED)
+    assert isinstance(decide(View(**doubt), LIMITS), AskHuman | Park)

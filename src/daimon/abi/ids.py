@@ -25,6 +25,12 @@ OWNER = PrincipalId("owner")
 SELF = AgentId("daimon")
 READER = AgentId("reader")
 """Reads what the others must not see. It is given no tools, and its answers only pass in the form that was asked for."""
+SUMMARIZER = AgentId("daimon/summarizer")
+"""Writes what is kept of turns that left the window. It answers nobody, and nobody is asked on its behalf."""
+WITHOUT_TOOLS = frozenset({READER, SUMMARIZER})
+"""They read what strangers wrote, so they are given no tools, no page and nothing recalled."""
+SUMMARIES = "summaries/"
+"""How conversations begin in which the summarizer works; the rest is the conversation whose turns it reads."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -117,6 +117,8 @@ class Task:
     agent: AgentId
     origin: str = ""
     """The conversation in which all this began, if it is another: what holds there holds here."""
+    origin_agent: AgentId = AgentId("")
+    """Who worked there."""
     is_broke: bool = False
     """There is no money for it: only who takes none can answer."""
     failures: tuple[ModelFailed, ...] = ()

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Literal
 
 from daimon.abi.event import SCHEMA
-from daimon.abi.ids import AgentId, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.ids import SUMMARIZER, AgentId, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.label import UNLABELLED, Label
 
 
@@ -84,3 +84,8 @@ class Turn:
     @property
     def where(self) -> Conversation:
         return Conversation(self.space, self.conversation)
+
+    @property
+    def reports(self) -> bool:
+        """Does the step that caused it wait for its answer?"""
+        return self.parent is not None and self.agent != SUMMARIZER

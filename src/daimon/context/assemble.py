@@ -20,19 +20,20 @@ from typing import TypeVar
 from daimon.abi.codec import decode
 from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scene, Stretch
 from daimon.abi.errors import DaimonError, Erased, JournalDamaged, NotFound
+from daimon.abi.event import Erased as Tombstone
 from daimon.abi.event import Event
-from daimon.abi.ids import READER, AgentId, BlobHash, EventId, TurnId
-from daimon.abi.memory import Kind, Memory, Query
+from daimon.abi.ids import SUMMARIES, SUMMARIZER, WITHOUT_TOOLS, AgentId, BlobHash, EventId, TurnId
+from daimon.abi.memory import Item, Kind, Memory, Query
 from daimon.abi.message import Message, Role, said
 from daimon.abi.ports import Past, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
-from daimon.context import blocks
+from daimon.context import blocks, summaries
 from daimon.context.blocks import OURS
 from daimon.context.budget import TokenBudget
-from daimon.context.entries import GONE, Entries, lost, of_block
+from daimon.context.entries import GONE, Entries, entry, lost, of_block
 from daimon.context.fixed import Beginnings, Fixed
 from daimon.context.layout import Layouts
 from daimon.context.offers import Offers
@@ -54,6 +55,8 @@ LEAST_RECALLED, TOKENS_A_HIT = 20, 12
 """Hits to choose from: as many as there may be room for."""
 MOST_SHARES, LEAST_SHARE = 4, 4
 """What was recalled stays in the window until that is cut. Once it holds that of so many questions, a new one gets so small a part."""
+WRITTEN = 8
+"""The newest of what a model wrote of a conversation's turns; no more have room."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -65,6 +68,8 @@ class Paging:
     budget: TokenBudget
     recall_tokens: int = 2_000
     """The most that is recalled for one question; 0: nothing is recalled by itself."""
+    summarises: bool = False
+    """A model sums up what leaves the window; what it wrote takes the place of the extracts."""
 
     def room(self, there: int) -> int:
         """For a question, when so many tokens of what was recalled for earlier ones still stand in the window."""
@@ -117,6 +122,8 @@ class Pager:
         events = await self._events(scene.steps)
         if refs is not None:
             return await self._recorded(scene, refs, events)
+        if scene.agent == SUMMARIZER:
+            return Background(events=events, memory=await self._to_summarise(scene))
         turns, inherited = await self._earlier(scene.turn)
         earlier = await self._stretches(scene.turn.id, turns)
         async with asyncio.TaskGroup() as reading:
@@ -124,7 +131,7 @@ class Pager:
             memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier, _ref(inherited, "cut"))))
             stale = reading.create_task(self._in_time("which files have changed", self._stale(scene, earlier, events)))
         late = tuple(word for _, word in (page.result(), memory.result(), stale.result()) if word)
-        summary = await self._block(_ref(inherited, "summary"))
+        summary = await self._summary(scene, turns, _ref(inherited, "summary"))
         changed = stale.result()[0] or ()
         return Background(earlier, events, page.result()[0], summary, memory.result()[0], _ref(inherited, "cut"), changed, late)
 
@@ -144,13 +151,13 @@ class Pager:
 
     async def _page(self, scene: Scene) -> Block | None:
         memory = self._sources.memory
-        if memory is None or scene.agent == READER:
+        if memory is None or scene.agent in WITHOUT_TOOLS:
             return None
         return self._made(blocks.page(await memory.page(scene.turn.space, scene.turn.principal)))
 
     async def _recall(self, scene: Scene, earlier: tuple[Stretch, ...], cut: str) -> Block | None:
         memory, question = self._sources.memory, question_of(scene)
-        if memory is None or not self._paging.recall_tokens or not question or scene.agent == READER:
+        if memory is None or not self._paging.recall_tokens or not question or scene.agent in WITHOUT_TOOLS:
             return None
         entries = [entry for stretch in earlier for entry in stretch.entries]
         there = _whole_blocks(entries, cut)
@@ -164,6 +171,40 @@ class Pager:
             turn=scene.turn.id, trusted_only=True, by_itself=True,
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), tokens))
+
+    async def _summary(self, scene: Scene, turns: list[TurnId], hash_: str) -> Block | None:
+        """The one that was shown last. What a model wrote meanwhile of the turns in it takes their place: once, since it then stays."""
+        shown = await self._block(hash_)
+        if shown is None or not self._paging.summarises:
+            return shown
+        written, _ = await self._in_time("summaries", self._written(scene, turns))
+        made = self._made(blocks.rewritten(shown, written)) if written else None
+        return shown if made is None or made.hash == shown.hash else made
+
+    async def _written(self, scene: Scene, turns: list[TurnId]) -> list[Item]:
+        """Of turns that are in the window again, nothing."""
+        memory = self._sources.memory
+        if memory is None or scene.agent in WITHOUT_TOOLS:
+            return []
+        place = f"{SUMMARIES}{scene.turn.conversation}"
+        asked = Query(
+            space=scene.turn.space, principal=scene.turn.principal, text="", limit=WRITTEN, kinds=("summary",), conversation=place
+        )  # fmt: skip
+        found = [hit.item for hit in (await memory.recall(asked)).hits]
+        return [item for item in found if item.supersedes and not set(item.supersedes).intersection(turns)]
+
+    async def _to_summarise(self, scene: Scene) -> Block | None:
+        window = self._paging.budget.window if scene.window is None else min(self._paging.budget.window, scene.window)
+        found = [Stretch(id_, (await self._past(id_)).entries) for id_ in summaries.named(scene.event) if await self._may_read(scene, id_)]
+        return summaries.task(found, window)
+
+    async def _may_read(self, scene: Scene, turn: TurnId) -> bool:
+        """Nor is there anything to say of a turn that was erased."""
+        try:
+            about = await self._archive.turn(turn)
+            return summaries.is_of(about, scene.turn) and not isinstance((await self._archive.event(about.event)).body, Tombstone)
+        except (NotFound, JournalDamaged):
+            return False
 
     async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...], events: Mapping[EventId, Event]) -> tuple[str, ...]:
         files = self._sources.files
@@ -283,6 +324,8 @@ class Pager:
         return budget.shrunk(_too_long(scene.steps))
 
     def _now(self, scene: Scene, background: Background) -> list[Entry]:
+        if scene.agent == SUMMARIZER and background.memory is not None:
+            return [self._recalled(background.memory, scene)]  # it stands for the event, which only names the turns
         now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
         return now if background.memory is None else [self._recalled(background.memory, scene), *now]
 
@@ -290,7 +333,10 @@ class Pager:
         """The same object for every step of a turn."""
         kept = self._recalls.get(scene.turn.id)
         if kept is None or kept.whole is not block.message:
-            kept = self._recalls[scene.turn.id] = of_block(block, "memory", scene.turn.id, scene.event.received_at)
+            turn, at = scene.turn.id, scene.event.received_at
+            is_task = scene.agent == SUMMARIZER
+            kept = entry(scene.event.id, "said", turn, at, block.message, starts=True) if is_task else of_block(block, "memory", turn, at)
+            self._recalls[turn] = kept
             if len(self._recalls) > MOST_KEPT:
                 self._recalls.popitem(last=False)
         return kept

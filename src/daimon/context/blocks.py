@@ -13,7 +13,7 @@ from itertools import groupby
 from daimon.abi.codec import blob_hash, encode
 from daimon.abi.context import Block, Entry
 from daimon.abi.label import Author, Label, Origin, join
-from daimon.abi.memory import Hit, Page, Reason, Recalled
+from daimon.abi.memory import Hit, Item, Page, Reason, Recalled
 from daimon.abi.message import Message, Role, said
 from daimon.abi.step import ContextRef
 from daimon.context.compress import clip
@@ -24,6 +24,8 @@ MOST_NAME = 60
 LINE = 160
 """Tokens of one recalled line."""
 MOST_SUMMARY = 600
+MOST_WRITTEN = 260
+"""Tokens of what a model wrote of some turns."""
 MOST_ASKED, MOST_ANSWERED = 160, 240
 """Characters of what was asked and answered, in the summary of a turn."""
 _OF_TURN = re.compile(r"- [\d-]+ [\d:]+ \((\S+)\) ")
@@ -87,8 +89,27 @@ def summary(before: Message | None, gone: Sequence[Entry], tokens: int = MOST_SU
     """What leaves the window, a line for each turn, after what left it earlier. The oldest lines make room, and leave its label too."""
     if tokens < LEAST_BLOCK:
         return None
+    return _earlier(_lines(before, gone), tokens, has_older=before is not None and _OLDER in before.text)
+
+
+def rewritten(before: Block, written: Sequence[Item], tokens: int = MOST_SUMMARY) -> Block:
+    """The same with what a model wrote in place of the lines of its turns. Done once more it gives the same bytes."""
+    covered = {name for item in written for name in (item.source, *item.supersedes)}
+    lines = [(turn[1], line, before.message.label) for line in _kept(before.message) if (turn := _OF_TURN.match(line))]
+    lines = [each for each in lines if each[0] not in covered]
+    lines += [(max(item.supersedes), _written(item), item.label) for item in written]
+    newest = [(line, label) for _, line, label in sorted(lines, key=lambda each: each[0], reverse=True)]
+    return _earlier(newest, tokens, has_older=_OLDER in before.message.text) or before
+
+
+def _written(item: Item) -> str:
+    return f"- {item.at:%Y-%m-%d %H:%M} ({item.source}) in short: {first(' '.join(item.text.split()), MOST_WRITTEN)}"
+
+
+def _earlier(lines: Iterable[tuple[str, Label]], tokens: int, *, has_older: bool) -> Block | None:
+    """As many of the newest lines as there is room for."""
     left, kept, labels, has_all = tokens - PER_MESSAGE - of_text(f"{_SUMMARY} {_OLDER}"), list[str](), list[Label](), False
-    for line, label in _lines(before, gone):
+    for line, label in lines:
         size = of_text(line) + 1
         if size > left and kept:
             break
@@ -96,7 +117,7 @@ def summary(before: Message | None, gone: Sequence[Entry], tokens: int = MOST_SU
         labels.append(label)
         left -= size
     else:
-        has_all = before is None or _OLDER not in before.text
+        has_all = not has_older
     if not kept:
         return None
     head = _SUMMARY if has_all else f"{_SUMMARY} {_OLDER}"
@@ -109,8 +130,11 @@ def _lines(before: Message | None, gone: Sequence[Entry]) -> Iterator[tuple[str,
     for _, entries in groupby(reversed(gone), key=lambda entry: entry.turn):
         yield _turn(list(entries)[::-1])
     if before is not None:
-        lines = [line for line in before.text.split("\n")[1:] if line.startswith("- ")]
-        yield from ((line, before.label) for line in reversed(lines))
+        yield from ((line, before.label) for line in reversed(_kept(before)))
+
+
+def _kept(before: Message) -> list[str]:
+    return [line for line in before.text.split("\n")[1:] if line.startswith("- ")]
 
 
 def notices(errors: Sequence[Entry], stale: Mapping[str, str], tokens: int = MOST_NOTICES) -> Message | None:

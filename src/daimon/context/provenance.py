@@ -29,6 +29,7 @@ _BLOCKS: dict[str, tuple[Sort, str]] = {
     "[page]": ("page", "the page, which is part of every prompt"),
     "[earlier]": ("summary", "in place of turns that were left out"),
     "[memory]": ("memory", "recalled for what was said"),
+    "[turns]": ("said", "the turns that are to be summarised"),
     "[now]": ("notice", "what was true then and stood nowhere else"),
 }
 _REF = re.compile(r"recall ref=(\S+) reads")

@@ -12,7 +12,7 @@ import apsw
 
 from daimon.abi.errors import BadInput, JournalDamaged
 from daimon.abi.event import Erased, Event
-from daimon.abi.ids import Conversation, TurnId
+from daimon.abi.ids import SUMMARIES, SUMMARIZER, Conversation, TurnId
 from daimon.abi.step import Step
 from daimon.abi.turn import Turn
 from daimon.journal import archive, prompts, quotes
@@ -83,9 +83,22 @@ def empty(db: apsw.Connection, now: Now, rows: Sequence[Row], reason: str) -> tu
 
 
 def announce(db: apsw.Connection, now: Now, turn: TurnId, reason: str, only: Iterable[str] = ()) -> None:
-    """Whoever made something of the turn reads of it here. A summary quotes a turn, whichever of its words are in it."""
+    """Whoever made something of the turn reads of it here. A summary quotes a turn, whichever of its words are in it, and goes with it."""
+    summaries = _summaries(db, turn)
     quotes.erase(db, turn)
     db.execute("INSERT INTO erasures VALUES (?, ?, ?, ?, ?)", (next(now.positions), turn, micros(now.at), reason, json.dumps(list(only))))
+    for summary in summaries:
+        erase(db, now, summary, reason)
+
+
+def _summaries(db: apsw.Connection, turn: TurnId) -> tuple[TurnId, ...]:
+    """The turns in which a model summarised this one."""
+    rows: list[Any] = db.execute(
+        """SELECT DISTINCT t.id FROM quotes q JOIN steps s USING (pos) JOIN turns t ON t.id = s.turn
+           WHERE q.ref = ? AND t.agent = ? AND t.id <> ?1""",
+        (turn, SUMMARIZER),
+    ).fetchall()
+    return tuple(TurnId(summary) for (summary,) in rows)
 
 
 def forks(db: apsw.Connection, turn: TurnId) -> tuple[TurnId, ...]:
@@ -97,7 +110,8 @@ def forks(db: apsw.Connection, turn: TurnId) -> tuple[TurnId, ...]:
 def require_quiet(db: apsw.Connection, where: Conversation, after: TurnId) -> None:
     """A turn that thinks right now may have these words in its prompt, and would write them down again."""
     running = db.execute(
-        "SELECT id FROM turns WHERE space = ? AND conversation = ? AND id > ? AND state = 'running'", (where.space, where.name, after)
+        "SELECT id FROM turns WHERE space = ? AND conversation IN (?, ?) AND id > ? AND state = 'running'",
+        (where.space, where.name, f"{SUMMARIES}{where.name}", after),
     ).get
     if running is not None:
         raise BadInput(f"turn {running} of the same conversation is running and may quote it; wait or stop it, then erase")

@@ -79,7 +79,7 @@ def stop_children(db: apsw.Connection, now: Now, turn: Turn) -> None:
 
 def abandon(db: apsw.Connection, now: Now, turn: Turn) -> None:
     """A turn that cannot be read has failed: its parent hears of it, its children end."""
-    if turn.parent is not None:
+    if turn.reports:
         report(db, now, turn, Ended(Ending.FAILED, turn.label))
     stop_children(db, now, turn)
 

@@ -16,9 +16,10 @@ from daimon.abi.tool import HandOver, Question
 from daimon.abi.turn import Ending
 from daimon.kernel import budget
 
-VERSION = "2"
+VERSION = "3"
 STOP, CONTINUE, RETRY = "stop", "continue", "retry"
 """What a person may answer when a turn asks how to go on."""
+ABANDONED = "it cannot go on now, and nobody waits for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class View:
     """A limit was met, and the owner has not been asked yet."""
     failure: ModelFailed | None = None
     """No model can be asked, and nobody has been told yet."""
+    is_unattended: bool = False
+    """Nobody waits for it, and nobody is asked: where others would ask or wait, it ends."""
 
     def as_inputs(self) -> dict[str, JsonValue]:
         """What differs from an empty view, for the record."""
@@ -70,13 +73,13 @@ def decide(view: View, limits: Limits) -> Decision:
     if view.ready:
         return UseTools(view.ready)
     if view.waits:
-        return Park("waiting", view.waits)
+        return Complete(Ending.LIMIT, ABANDONED) if view.is_unattended else Park("waiting", view.waits)
     if view.has_answer:
         return Complete(Ending.SILENT if view.is_silent else Ending.ANSWERED)
     if view.steps >= limits.steps:
         return Complete(Ending.LIMIT, f"{view.steps} steps were taken, the limit is {limits.steps} (limits.steps)")
     if question := _doubt(view, limits):
-        return AskHuman(question)
+        return Complete(Ending.LIMIT, ABANDONED) if view.is_unattended else AskHuman(question)
     if view.hand_over is not None:
         return HandOff(view.hand_over.agent, view.hand_over.reason)
     if view.is_stale:

@@ -20,7 +20,7 @@ from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, Misconfigured, ToolFailed
 from daimon.abi.event import Late
 from daimon.abi.form import Form, is_closed, read
-from daimon.abi.ids import OWNER, READER, AgentId
+from daimon.abi.ids import OWNER, WITHOUT_TOOLS, AgentId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import UNLABELLED, Author, Label, Origin, join, stated
 from daimon.abi.message import Text, ToolCall, ToolResult
@@ -82,8 +82,8 @@ class Dispatch:
     checkpoints: Checkpoints = field(default_factory=NoFiles)
 
     def offered(self, agent: AgentId) -> tuple[Manifest, ...]:
-        """The tools that an agent is given. A reader has none, whatever it reads."""
-        held = self.tools.manifests() if agent != READER else ()
+        """The tools that an agent is given. A reader has none, whatever it reads, nor has a summarizer."""
+        held = self.tools.manifests() if agent not in WITHOUT_TOOLS else ()
         return tuple(manifest for manifest in held if self.policy.holds(agent, manifest.name))
 
     def known(self) -> dict[str, Manifest]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from daimon.abi.context import Background, Scene
 from daimon.abi.event import Event
-from daimon.abi.ids import AgentId, StepRef
+from daimon.abi.ids import SUMMARIZER, AgentId, StepRef
 from daimon.abi.judgement import Seen
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.message import ToolCall
@@ -207,6 +207,7 @@ class Progress:
             hand_over=self._hand_over,
             short=None if self._is_short_known else self.short,
             failure=self._untold_outage(),
+            is_unattended=self.agent == SUMMARIZER,
         )
 
     def _untold_outage(self) -> ModelFailed | None:

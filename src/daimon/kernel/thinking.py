@@ -17,7 +17,7 @@ from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.ids import READER
+from daimon.abi.ids import WITHOUT_TOOLS
 from daimon.abi.judgement import Gate, Held
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
 from daimon.abi.model import Choice, Delta, Later, Reply, Router, Task
@@ -142,6 +142,7 @@ class Thinking:
             input_tokens=self.estimator.bound(log.claim.conversation, progress.last_model, prompt),
             conversation=log.claim.conversation,
             origin=log.claim.turn.origin,
+            origin_agent=log.claim.turn.origin_agent,
             agent=progress.agent,
             failures=tuple(progress.lasting),
             last_model=progress.last_model,
@@ -197,7 +198,7 @@ class Thinking:
             raise
         self.brain.router.heard(choice, None)
         took_ms = round((self.clock.monotonic() - started) * 1000, 3)
-        reply = _without_calls(reply) if log.progress.agent == READER else reply
+        reply = _without_calls(reply) if log.progress.agent in WITHOUT_TOOLS else reply
         await self.dispatch.holding.fetch(log, *(part.arguments for part in reply.parts if isinstance(part, ToolCall)))
         self._take(log, asked, reply, whole, took_ms)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from daimon.abi.event import Erased, Event
-from daimon.abi.ids import TurnId
+from daimon.abi.ids import SUMMARIZER, TurnId
 from daimon.abi.memory import (
     AmendedBy,
     Amendment,
@@ -26,7 +26,7 @@ from daimon.abi.memory import (
     Unrelate,
 )
 from daimon.abi.ports import Change, Erasure
-from daimon.abi.step import Asked, Complete, Decided, Happened, Received, Replied, Started, Step, StepBody
+from daimon.abi.step import Asked, Complete, ContextRef, Decided, Happened, Received, Replied, Started, Step, StepBody
 from daimon.abi.tool import Operation
 from daimon.abi.turn import Turn
 from daimon.memory import episodes, exchange, facts, forgetting, index, notes, rewind, rules, transcript, uses, values
@@ -75,6 +75,8 @@ def _follow(connection: apsw.Connection, step: Step, turns: Turns) -> None:
     match step.body:
         case Received(event=event):
             transcript.belongs(connection, event, step.turn)
+        case Replied(parts=parts, context=context) if step.agent == SUMMARIZER:
+            _summarise(connection, receipt, Summarise(_quoted(context), transcript.worded(parts)), conversation)
         case Replied() as body:
             transcript.reply(connection, receipt, step, body, conversation)
             uses.count(connection, receipt, body.context, step.at)
@@ -84,6 +86,16 @@ def _follow(connection: apsw.Connection, step: Step, turns: Turns) -> None:
             pass
     for operation in _operations(step.body):
         _operate(connection, receipt, operation, conversation)
+
+
+def _summarise(connection: apsw.Connection, receipt: Receipt, operation: Summarise, conversation: str) -> None:
+    """What a summarizer says is a summary of the turns that it had before it, and no part of any conversation."""
+    if operation.turns and operation.text.strip():
+        _operate(connection, receipt, operation, conversation)
+
+
+def _quoted(context: Sequence[ContextRef]) -> tuple[str, ...]:
+    return tuple(ref.ref for ref in context if ref.what == "quote")
 
 
 def _amend(connection: apsw.Connection, amendment: Amendment) -> None:

@@ -25,6 +25,7 @@ from daimon.models.breaker import Breaker
 OURS = frozenset({"stopped", "unused"})
 """Ends of a call that say nothing of the provider."""
 MINUTE_S = 60.0
+NOBODY = AgentId("")
 BYTES_PER_TOKEN = 4
 """A task's size is a bound; this makes a likely size of it."""
 
@@ -75,7 +76,7 @@ class ListRouter:
         self._breakers: dict[str, Breaker] = {}
 
     async def route(self, task: Task) -> Choice | Later:
-        search = _Search(task, rule := self._rule(task.conversation, task.agent, task.origin))
+        search = _Search(task, rule := self._rule(task.conversation, task.agent, task.origin, task.origin_agent))
         for name in _in_order(rule.use, task):
             profile = await self._profile(self._models[name], search)
             if profile is not None and self._is_free(name, profile, search):
@@ -96,11 +97,14 @@ class ListRouter:
                     return name, profile.context_tokens - min(profile.max_output_tokens, profile.context_tokens // 2)
         return None
 
-    def _rule(self, conversation: Conversation, agent: AgentId, origin: str) -> Rule:
-        here = next(rule for rule in self._rules if rule.is_for(conversation.name, agent))
+    def _rule(self, conversation: Conversation, agent: AgentId, origin: str, origin_agent: AgentId = NOBODY) -> Rule:
+        """What is forbidden where it began is so whoever asks: for who works here, and for who worked there."""
+        rule = next(rule for rule in self._rules if rule.is_for(conversation.name, agent))
         if origin in ("", conversation.name):
-            return here
-        return here.with_origin(next(rule for rule in self._rules if rule.is_for(origin, agent)))
+            return rule
+        for asker in {agent, origin_agent or agent}:
+            rule = rule.with_origin(next(rule for rule in self._rules if rule.is_for(origin, asker)))
+        return rule
 
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
         breaker = self._breaker(choice.model.name, choice.profile)

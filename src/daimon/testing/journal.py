@@ -587,7 +587,7 @@ class MemoryJournal:
         self._withdraw(f"{turn.id}:")
         if end.reply and claim.event.reply_to is not None:
             self._send(claim, f"{turn.id}:reply", claim.event.reply_to, Said(end.reply), end.label)
-        if turn.parent is not None and turn.parent.turn in self._turns:
+        if turn.parent is not None and turn.reports and turn.parent.turn in self._turns:
             text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
             late = Late({"ending": end.ending.value, "text": text}, end.ending not in (Ending.ANSWERED, Ending.SILENT))
             home = self._turns[turn.parent.turn].conversation
