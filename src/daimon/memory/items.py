@@ -80,7 +80,7 @@ def read(row: tuple[Any, ...]) -> Item:
     subject, about, confidence, supersedes, on_page, standing, ended_at, ended_by, uses, used_at = rest
     return Item(
         id=id_, kind=kind, text=text, at=moment(at), label=read_label(label), source=source, span=_span(span), conversation=conversation,
-        speaker=speaker, subject=subject, about=about, confidence=confidence, supersedes=tuple(json.loads(supersedes)),
+        speaker=speaker, subject=subject, about=about, confidence=confidence, supersedes=() if supersedes == "[]" else tuple(json.loads(supersedes)),
         on_page=bool(on_page), standing=standing, ended_at=None if ended_at is None else moment(ended_at), ended_by=ended_by, uses=uses,
         used_at=None if used_at is None else moment(used_at),
     )  # fmt: skip
