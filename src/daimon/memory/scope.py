@@ -10,7 +10,6 @@ from daimon.abi.memory import Query
 from daimon.memory.items import sane
 from daimon.memory.moments import micros
 
-
 _SPARE = 4
 """One in so many may be out of scope before more is looked at."""
 
