@@ -1,5 +1,7 @@
 """What was said becomes messages, what was done becomes episodes."""
 
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -131,3 +133,19 @@ async def test_any_text_is_kept(store: MemoryStore, journal: Any, text: str) -> 
     assert {each.id for each in await items(store)} >= {event, "n1", "f1"}
     await found(store, text)
     await told(store)
+
+
+async def test_the_words_of_a_batch_are_written_to_the_index_together(store: MemoryStore, journal: Any) -> None:
+    for n in range(50):
+        journal.exchange(f"what is {n}", f"a number like {n + 1}", f"t{n}")
+    await store.catch_up()
+    pieces, rows = await store.run(lambda c: c.execute("SELECT count(DISTINCT origin), count(*) FROM words_docsize").get)
+    assert (pieces, rows) == (1, 150)
+
+
+async def test_a_message_is_found_by_its_date_in_utc(store: MemoryStore, journal: Any) -> None:
+    late = datetime(2026, 3, 14, 1, tzinfo=timezone(timedelta(hours=5)))
+    event = journal.event("the kettle is broken")
+    journal.changes[-1] = replace(journal.changes[-1], item=replace(journal.changes[-1].item, occurred_at=late))
+    assert await found(store, "Friday") == [event]
+    assert await found(store, "Saturday") == []

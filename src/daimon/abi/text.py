@@ -3,6 +3,8 @@
 
 def clean(text: str) -> str:
     """Lone surrogates, which no encoding can write, become replacement characters."""
+    if text.isascii():  # known without looking at it
+        return text
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -7,6 +7,8 @@ What is deleted is overwritten (`secure_delete`), and the write-ahead log, which
 the two is made up for at the next opening.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -43,13 +45,26 @@ def cursor(connection: apsw.Connection) -> Cursor:
 
 def advance(connection: apsw.Connection, changes: list[Change], turns: Turns) -> None:
     """Applies these changes, all or none. One that is there already, by its cursor, is passed over."""
-    with connection:
+    with _transaction(connection):
         new = {change.cursor: change for change in changes}
         new.pop(cursor(connection), None)
         must_empty = apply(connection, list(new.values()), turns)
         connection.execute("UPDATE position SET cursor = ?", (changes[-1].cursor,))
     if must_empty:
         empty_log(connection)
+
+
+@contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Not `with connection`: on a full disk SQLite may have rolled back by itself, and to do it again would hide why."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def empty_log(connection: apsw.Connection) -> None:

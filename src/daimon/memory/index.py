@@ -2,6 +2,10 @@
 
 FTS5 keeps no text here, but its segments hold the words themselves. Removing a row only hides them; `rewrite` makes new segments without
 them, so that after a deletion they are not in the bytes of the file either.
+
+New words are gathered and written at the end of the transaction, but also at every savepoint, and SQLite makes one for each statement that
+could fail halfway: one with RETURNING, or one that changes rows of an unknown number. So what happens for every message does without such,
+or there would be a segment for every message.
 """
 
 import apsw
@@ -9,16 +13,17 @@ import apsw
 from daimon.memory import wording
 from daimon.memory.moments import moment
 
-_TEXTS = """
-    SELECT i.at, i.speaker, i.text, p.speaker, p.text
-    FROM items i LEFT JOIN items p ON p.n = i.previous AND p.is_deleted = 0 WHERE i.n = ?
-"""
-
 
 def add(connection: apsw.Connection, n: int) -> None:
-    at, speaker, text, *said = connection.execute(_TEXTS, (n,)).get
-    before = "" if said[0] is None else wording.before(*said)
-    connection.execute("INSERT INTO words (rowid, own, before) VALUES (?, ?, ?)", (n, wording.own(moment(at), speaker, text), before))
+    at, speaker, text, previous = connection.execute("SELECT at, speaker, text, previous FROM items WHERE n = ?", (n,)).get
+    write(connection, n, wording.own(moment(at), speaker, text), previous)
+
+
+def write(connection: apsw.Connection, n: int, own: str, previous: int | None) -> None:
+    """What `add` would read of a row, for whoever has just made it."""
+    said = previous and connection.execute("SELECT speaker, text FROM items WHERE n = ? AND is_deleted = 0", (previous,)).get
+    before = wording.before(*said) if said else ""
+    connection.execute("INSERT INTO words (rowid, own, before) VALUES (?, ?, ?)", (n, own, before))
 
 
 def remove(connection: apsw.Connection, n: int) -> None:

@@ -19,7 +19,7 @@ from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.label import UNLABELLED, Label, stated
 from daimon.abi.memory import Item
 from daimon.abi.text import clean
-from daimon.memory import index
+from daimon.memory import index, wording
 from daimon.memory.moments import micros, moment
 from daimon.memory.receipt import Receipt
 
@@ -31,10 +31,13 @@ COLUMNS = """items.id, items.kind, items.text, items.at, items.label, items.sour
     items.uses, items.used_at"""
 """What `read` takes, for a query of `items`."""
 
+_NONE = "[]"
+"""An empty list, as it is stored."""
+
 _ADD = """
     INSERT INTO items (space, principal, turn, recorded_at, previous, is_trusted, id, kind, text, at, label, source, span, conversation,
         speaker, subject, about, confidence, supersedes, on_page, standing, ended_at, ended_by, uses, used_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _REVIVE = """
@@ -48,11 +51,12 @@ def add(connection: apsw.Connection, receipt: Receipt, item: Item, previous: int
     """Its row number. At most one row of an id may hold; that is the caller's to see to."""
     label = stated(item.label)
     place = (receipt.space, receipt.principal, receipt.turn, micros(receipt.at), previous, label.is_trusted)
-    n: int = connection.execute(_ADD, (*place, *_values(item, label))).get
+    connection.execute(_ADD, (*place, *_values(item, label)))
+    n = connection.last_insert_rowid()
     named = {origin.source for origin in label.origins} | ({receipt.source} - {item.source})
     connection.executemany("INSERT OR IGNORE INTO origins VALUES (?, ?)", [(clean(source), n) for source in sorted(named)])
     if item.ended_at is None:
-        index.add(connection, n)
+        index.write(connection, n, wording.own(moment(micros(item.at)), sane(item.speaker), fitting(item.text, item.source)), previous)
     return n
 
 
@@ -80,7 +84,8 @@ def read(row: tuple[Any, ...]) -> Item:
     subject, about, confidence, supersedes, on_page, standing, ended_at, ended_by, uses, used_at = rest
     return Item(
         id=id_, kind=kind, text=text, at=moment(at), label=read_label(label), source=source, span=_span(span), conversation=conversation,
-        speaker=speaker, subject=subject, about=about, confidence=confidence, supersedes=tuple(json.loads(supersedes)),
+        speaker=speaker, subject=subject, about=about, confidence=confidence,
+        supersedes=() if supersedes == _NONE else tuple(json.loads(supersedes)),
         on_page=bool(on_page), standing=standing, ended_at=None if ended_at is None else moment(ended_at), ended_by=ended_by, uses=uses,
         used_at=None if used_at is None else moment(used_at),
     )  # fmt: skip
@@ -129,8 +134,8 @@ def _values(item: Item, label: Label) -> tuple[Any, ...]:
     return (
         sane(item.id), item.kind, fitting(item.text, item.source), micros(item.at), write_label(label), sane(item.source), span,
         sane(item.conversation), sane(item.speaker), sane(item.subject), sane(item.about), confidence,
-        json.dumps([sane(id_) for id_ in item.supersedes], ensure_ascii=False), item.on_page, item.standing, ended_at,
-        sane(item.ended_by), item.uses, used_at,
+        json.dumps([sane(id_) for id_ in item.supersedes], ensure_ascii=False) if item.supersedes else _NONE,
+        item.on_page, item.standing, ended_at, sane(item.ended_by), item.uses, used_at,
     )  # fmt: skip
 
 

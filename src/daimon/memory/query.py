@@ -13,6 +13,7 @@ elsewhere (`ranking.py`).
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 _WORDS = 32
 _CHARACTERS = 2000
@@ -56,6 +57,7 @@ def named(text: str, speakers: Iterable[str]) -> frozenset[str]:
     return frozenset(speaker for speaker in speakers if not there.isdisjoint(parts(speaker)))
 
 
+@lru_cache(4_096)
 def parts(name: str) -> frozenset[str]:
     """What somebody may be called by. A name that is an ordinary word ("Will") is not known for one."""
     return frozenset(part for word in _split(name) if len(part := word.casefold()) > 1 and part not in _SILENT)

@@ -14,7 +14,7 @@ the connection. It does not know how vectors are made or kept: whoever has them 
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -45,9 +45,13 @@ _MATCHING_WITHIN = """
     ORDER BY score DESC LIMIT ?
 """
 _FACTS = f"n, at, kind, speaker, subject, substr(text, 1, {_BEGINNING}), uses, conversation"
+# All places in one query, because a scope may be long, and is then read once. Those before a place come from it backwards.
 _NEAR = f"""
-    SELECT {_FACTS} FROM items INDEXED BY items_by_conversation
-    WHERE kind = 'message' AND conversation = ? AND n {{}} ? AND {{}} ORDER BY n {{}} LIMIT {_AROUND}
+    SELECT json_extract(place.value, '$[1]'), {_FACTS} FROM json_each(?) place CROSS JOIN items ON n IN (
+        SELECT n FROM items INDEXED BY items_by_conversation
+        WHERE kind = 'message' AND conversation = json_extract(place.value, '$[0]') AND n {{comparison}} json_extract(place.value, '$[1]')
+            AND {{within}} ORDER BY n {{order}} LIMIT {_AROUND}
+    ) ORDER BY n {{order}}
 """
 _NAMES = f"""
     WITH RECURSIVE one (name) AS (
@@ -101,7 +105,7 @@ def _matching(connection: apsw.Connection, within: Scope, words: list[str], deep
         return []
     match = typed.any_of(words)
     found: list[Any] = connection.execute(_MATCHING, (match, deep * _FURTHER)).fetchall()
-    kept = within.of(connection, found)
+    kept = within.of(connection, found, deep)
     if len(kept) < deep and len(found) == deep * _FURTHER:
         kept = list[Any](connection.execute(_MATCHING_WITHIN.format(within.where), (match, *within.values, deep)))
     return [(n, score) for n, score in kept[:deep] if score > 0]
@@ -111,7 +115,7 @@ def _nearest(connection: apsw.Connection, within: Scope, meaning: Meaning | None
     if meaning is None:
         return []
     found = meaning.nearest(None, deep * _FURTHER)
-    kept = within.of(connection, found)
+    kept = within.of(connection, found, deep)
     if len(kept) < deep and len(found) == deep * _FURTHER:
         kept = meaning.nearest(within.among(connection), deep)
     return kept[:deep]
@@ -130,24 +134,26 @@ def _surroundings(
     numbers = json.dumps(list(scores))
     found = connection.execute(f"SELECT {_FACTS} FROM items WHERE n IN (SELECT value FROM json_each(?))", (numbers,))
     rows = {row.candidate.n: row for row in (_row(values, names) for values in found)}
-    around: dict[int, list[int]] = {}
-    for n in ranking.best(scores):
-        if rows[n].candidate.is_message:
-            near = _near(connection, within, rows[n], names)
-            rows.update({row.candidate.n: row for row in near})
-            around[n] = [row.candidate.n for row in near]
+    places = [rows[n] for n in ranking.best(scores) if rows[n].candidate.is_message]
+    around: dict[int, list[int]] = {row.candidate.n: [] for row in places}
+    for n, values in _near(connection, within, places):
+        around[n].append(values[0])
+        if values[0] not in rows:
+            rows[values[0]] = _row(values, names)
     return {n: row.candidate for n, row in rows.items()}, ranking.neighbours(scores, around)
 
 
-def _near(connection: apsw.Connection, within: Scope, row: _Row, names: frozenset[str]) -> list[_Row]:
-    place = (row.conversation, row.candidate.n, *within.values)
-    near = []
+def _near(connection: apsw.Connection, within: Scope, places: list[_Row]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """What stands around these messages in their conversations, as far as no break comes between: which one, and the row."""
+    numbers = json.dumps([(row.conversation, row.candidate.n) for row in places])
     for comparison, order in (("<", "DESC"), (">", "ASC")):
-        for values in connection.execute(_NEAR.format(comparison, within.where, order), place):
-            if abs(values[1] - row.candidate.at) > _BREAK:
-                break
-            near.append(_row(values, names))
-    return near
+        at = {row.candidate.n: row.candidate.at for row in places}
+        found = connection.execute(_NEAR.format(comparison=comparison, within=within.where, order=order), (numbers, *within.values))
+        for n, *values in found:
+            if n in at and abs(values[1] - at[n]) <= _BREAK:
+                yield n, tuple(values)
+            else:
+                at.pop(n, None)
 
 
 def _row(values: tuple[Any, ...], names: frozenset[str]) -> _Row:

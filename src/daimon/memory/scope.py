@@ -10,6 +10,9 @@ from daimon.abi.memory import Query
 from daimon.memory.items import sane
 from daimon.memory.moments import micros
 
+_SPARE = 4
+"""One in so many may be out of scope before more is looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -21,8 +24,19 @@ class Scope:
         """All of them."""
         return [n for (n,) in connection.execute(f"SELECT n FROM items WHERE {self.where}", self.values)]
 
-    def of(self, connection: apsw.Connection, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        """Those of what was found that belong to it, in the same order."""
+    def of(self, connection: apsw.Connection, found: list[tuple[int, float]], enough: int) -> list[tuple[int, float]]:
+        """Those of what was found that belong to it, in the same order; all of them, or at least enough.
+
+        Mostly nearly all belong, so of a list that is longer than needed the beginning is looked at first.
+        """
+        kept: list[tuple[int, float]] = []
+        first = enough + enough // _SPARE
+        for part in (found[:first], found[first:]):
+            if part and len(kept) < enough:
+                kept += self._of(connection, part)
+        return kept
+
+    def _of(self, connection: apsw.Connection, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
         numbers = json.dumps([n for n, _ in found])
         asked = f"SELECT n FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN items ON n = wanted WHERE {self.where}"
         there = {n for (n,) in connection.execute(asked, (numbers, *self.values))}

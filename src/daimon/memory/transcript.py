@@ -55,7 +55,9 @@ def summarise(connection: apsw.Connection, receipt: Receipt, operation: Summaris
 
 def belongs(connection: apsw.Connection, event: EventId, turn: TurnId) -> None:
     """This turn took the event in. The first one to say so is right: a fork has the event of what it was forked from."""
-    connection.execute("UPDATE items SET turn = ? WHERE source = ? AND +turn = ''", (turn, event))
+    # Row by row: see `index.py`.
+    for (n,) in connection.execute("SELECT n FROM items WHERE source = ? AND +turn = ''", (event,)).fetchall():
+        connection.execute("UPDATE items SET turn = ? WHERE n = ?", (turn, n))
 
 
 def receipt_of(event: Event) -> Receipt:
