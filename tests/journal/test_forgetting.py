@@ -477,3 +477,26 @@ def _write_format_3(path: Path, events: list[Event], made: Step) -> None:
         put_step(db, 8, written(made))
         db.execute("INSERT INTO erasures VALUES (9, 't-gone', ?, 'asked long ago')", (micros(START),))
     path.with_name(path.name + ".exists").write_text("there is one")
+
+
+# -- what cannot be read
+
+
+async def test_an_amendment_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    item = Item(id="n1", kind="note", text="x", at=START, label=MINE, source="s", confidence=float("nan"))
+    async with opened(tmp_path / "journal.db") as journal:
+        with pytest.raises(BadInput, match="confidence"):
+            await journal.amend(amendment("am-1", Import((item,))))
+        await journal.amend(amendment("am-1", Import((replace(item, confidence=0.5),))))
+        assert len((await journal.amendment("am-1")).operations) == 1
+
+
+async def test_a_projection_goes_on_behind_what_cannot_be_read(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        for n in range(3):
+            await journal.amend(amendment(f"am-{n}", Remember("x", f"n{n}")))
+    with database(tmp_path / "journal.db") as db:
+        db.execute("UPDATE payloads SET body = x'00' WHERE pos = (SELECT pos FROM amendments WHERE id = 'am-1')")
+    async with opened(tmp_path / "journal.db") as journal:
+        found = [change.item for change in journal.since(BEGINNING, 100)]
+        assert [each.id for each in found if isinstance(each, Amendment)] == ["am-0", "am-2"]

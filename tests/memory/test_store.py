@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from tests.memory.asking import EVE, item, items
 from tests.memory.writing import Written
 
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
-from daimon.abi.ids import HOME_SPACE, OWNER, EventId
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId, TurnId
 from daimon.abi.label import UNLABELLED, Author, Label, Origin
-from daimon.abi.memory import Forget, Item, Put, Query, Remember
+from daimon.abi.memory import Forget, Import, Item, Put, Query, Remember
 from daimon.abi.ports import START, Change, Cursor
 from daimon.abi.step import Asked, Received, Started
 from daimon.abi.tool import Question
+from daimon.abi.turn import Turn
 from daimon.memory.store import MemoryStore
 
 STRANGER = Label.of(Origin(Author.STRANGER, "mail:eve@example.org"), readers=(OWNER,))
@@ -91,6 +93,30 @@ async def test_a_strangers_word_ends_nothing_that_the_owner_said_but_what_strang
     assert {each.id: each.standing for each in await items(store)} == {"n1": "holds", "value:k": "holds"}
     journal.forget("n1")
     assert (await item(store, "n1")).standing == "forgotten"
+
+
+async def test_a_change_that_cannot_be_taken_in_is_said_and_stops_none_of_the_others(store: MemoryStore, journal: Any) -> None:
+    broken: Any = None
+    journal.remember("before", "n1")
+    journal.outcome(Remember("half of it", "n2"), Remember(broken, "n3"))
+    journal.remember("after", "n4")
+    assert {each.id for each in await items(store, "note")} == {"n1", "n4"}
+    assert len(store.warnings) == 1
+    assert "Step at 1 of the journal" in store.warnings[0]
+    journal.remember("later", "n5")
+    assert {each.id for each in await items(store, "note")} == {"n1", "n4", "n5"}
+    assert len(store.warnings) == 1
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_date_outside_of_all_years_is_kept_as_the_last_one_that_can_be(store: MemoryStore, journal: Any, at: str) -> None:
+    when = datetime.fromisoformat(at)
+    there = Item(id="n1", kind="note", text="tea", at=when, label=EVE, source="x", used_at=when, uses=1 << 80)
+    journal.amend(Import((there,)))
+    (kept,) = await items(store, "note")
+    assert abs(kept.at.year - when.year) <= 1
+    assert kept.at.astimezone(timezone(timedelta(hours=14))).year == when.year
+    assert store.warnings == []
 
 
 async def test_nobody_can_make_another_forget(store: MemoryStore, journal: Any) -> None:
@@ -203,15 +229,27 @@ async def test_more_than_one_batch_is_applied(store: MemoryStore, journal: Any) 
     assert journal.asked == [START, Cursor("499"), Cursor("999"), Cursor("1200")]
 
 
-async def test_a_batch_is_applied_whole_or_not_at_all(store: MemoryStore, journal: Any, path: Path) -> None:
+class Torn(Written):
+    """Of one turn it cannot tell anything."""
+
+    def known_turn(self, turn: TurnId) -> Turn | None:
+        if turn == "torn":
+            raise apsw.IOError("disk I/O error")
+        return super().known_turn(turn)
+
+
+async def test_a_batch_is_applied_whole_or_not_at_all(path: Path) -> None:
+    journal = Torn()
+    store, _ = await MemoryStore.open(path, journal)
     journal.remember("one")
     await store.catch_up()
     journal.remember("two")
-    journal.remember("three", label=object())
-    with pytest.raises(AttributeError):
-        await texts(store)
+    journal.remember("three", turn="torn")
+    with pytest.raises(JournalFailed):
+        await store.catch_up()
     rows = apsw.Connection(str(path)).execute("SELECT text, cursor FROM items, position").fetchall()
     assert rows == [("one", "0")]
+    await store.close()
 
 
 KILLED = """
