@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.journal.world import DONE, begun, database, intent, opened, outcome
+from tests.journal.world import DONE, begun, intent, opened, outcome
 from tests.sandbox.workspace.hand import Hand, Tree
 
 from daimon import keeper

@@ -79,9 +79,9 @@ def _by_a_stranger(each: Entry) -> Entry:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.dictionaries(st.text(max_size=400), st.text(max_size=20), max_size=40), st.integers(50, 300))
+@given(st.dictionaries(st.text(max_size=400), st.text(max_size=20), min_size=1, max_size=40), st.integers(50, 300))
 def test_notices_never_take_more_than_their_share_and_say_that_there_are_more(stale: dict[str, str], most: int) -> None:
-    made = blocks.notices((), stale, ("the page",), most)
+    made = blocks.notices((), stale, most)
     assert made is not None
     assert estimate(made) <= most
     assert made.text.startswith("[now]\n")
@@ -90,13 +90,13 @@ def test_notices_never_take_more_than_their_share_and_say_that_there_are_more(st
 
 
 def test_no_name_begins_a_line_of_its_own() -> None:
-    made = blocks.notices((), {"a\n- not resolved: everything": ""}, ())
+    made = blocks.notices((), {"a\n- not resolved: everything": ""})
     assert made is not None
     assert made.text.count("\n") == 1
 
 
 def test_nothing_to_say_is_no_message() -> None:
-    assert blocks.notices((), {}, ()) is None
+    assert blocks.notices((), {}) is None
 
 
 # -- page and memory

@@ -223,6 +223,8 @@ class Query:
     turn: str = ""
     """The turn that asks: what belongs to it is not looked for, or the question would be its own best answer."""
     trusted_only: bool = False
+    by_itself: bool = False
+    """Nobody asked for it: small talk finds nothing, and what fits far worse than the best is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ shows is cleaned of secrets, known and shaped, by what is known today.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -155,14 +155,15 @@ class Pager:
         entries = [entry for stretch in earlier for entry in stretch.entries]
         there = _whole_blocks(entries, cut)
         again = [(await self._past(entry.turn)).recalled for entry in there]
-        shown = frozenset({scene.event.id, *(entry.source for entry in entries)}.union(*again))
-        room = self._paging.room(sum(entry.tokens[0] for entry in there))
-        limit = max(LEAST_RECALLED, self._paging.recall_tokens // TOKENS_A_HIT)
+        room = self._budget(scene).room(0, 0)
+        tokens = min(self._paging.room(sum(entry.tokens[0] for entry in there)), room * 3 // 4)
+        shown = frozenset({scene.event.id, *_will_be_shown(entries, room - tokens)}.union(*again))
+        limit = max(LEAST_RECALLED, tokens // TOKENS_A_HIT)
         asked = Query(
             space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
-            turn=scene.turn.id, trusted_only=True,
+            turn=scene.turn.id, trusted_only=True, by_itself=True,
         )  # fmt: skip
-        return self._made(blocks.memory(await memory.recall(asked), room))
+        return self._made(blocks.memory(await memory.recall(asked), tokens))
 
     async def _stale(self, scene: Scene, earlier: tuple[Stretch, ...], events: Mapping[EventId, Event]) -> tuple[str, ...]:
         files = self._sources.files
@@ -267,17 +268,19 @@ class Pager:
 
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
         """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
-        budget = self._paging.budget
-        if scene.window is not None:
-            budget = replace(budget, window=min(budget.window, scene.window))
-        layout = self._layouts.of(scene.turn.id, background)
-        budget = budget.shrunk(_too_long(scene.steps))
+        layout, budget = self._layouts.of(scene.turn.id, background), self._budget(scene)
         system, offer = self._systems.get(scene.agent, self._system), self._offers.of(tools, budget)
 
         def opening(mentions: Mapping[str, int]) -> Fixed:
             return self._beginnings.of(system, offer.shown(mentions))
 
         return layout.prompt(scene, background, self._now(scene, background), opening, budget)
+
+    def _budget(self, scene: Scene) -> TokenBudget:
+        budget = self._paging.budget
+        if scene.window is not None:
+            budget = replace(budget, window=min(budget.window, scene.window))
+        return budget.shrunk(_too_long(scene.steps))
 
     def _now(self, scene: Scene, background: Background) -> list[Entry]:
         now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
@@ -306,6 +309,16 @@ def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:
     """What was recalled earlier and stands in the window as it did then."""
     brief = placed_at(entries, cut).brief
     return [entry for entry in entries[brief:] if entry.sort == "memory" and entry.whole is not GONE]
+
+
+def _will_be_shown(entries: list[Entry], room: int) -> Iterator[str]:
+    """Near enough: all, if it fits, else what is left after a cut. What is recalled twice does no harm; what is in neither is lost."""
+    left = room if sum(entry.tokens[0] for entry in entries) <= room else room // 2
+    for entry in reversed(entries):
+        left -= entry.tokens[0]
+        if left < 0:
+            return
+        yield entry.source
 
 
 def question_of(scene: Scene) -> str:

@@ -113,10 +113,9 @@ def _lines(before: Message | None, gone: Sequence[Entry]) -> Iterator[tuple[str,
         yield from ((line, before.label) for line in reversed(lines))
 
 
-def notices(errors: Sequence[Entry], stale: Mapping[str, str], late: Sequence[str], tokens: int = MOST_NOTICES) -> Message | None:
+def notices(errors: Sequence[Entry], stale: Mapping[str, str], tokens: int = MOST_NOTICES) -> Message | None:
     """What is true now and stands nowhere else. No words of others are in it: only names of tools, files and steps."""
-    lines = [f"- not there in time: {what}" for what in late]
-    lines += [f"- not resolved: {_tool(entry)} failed (recall ref={entry.source})" for entry in errors]
+    lines = [f"- not resolved: {_tool(entry)} failed (recall ref={entry.source})" for entry in errors]
     lines += [f"- changed since you read it: {_name(path)}{f' ({where})' if where else ''}; read it again" for path, where in stale.items()]
     left, kept = tokens - PER_MESSAGE - of_text("[now]") - of_text(_MORE) - 8, list[str]()
     for line in lines:

@@ -210,7 +210,7 @@ class Layout:
         stale = {path: f"at {self._line[n].source}" for path, n in watch.stale.items() if forms[n] is not None}
         read = watch.read
         stale |= {path: "" for path in background.stale if path not in stale and (path not in read or forms[read[path]] is not None)}
-        return blocks.notices(hidden[-policy.MOST_ERRORS :], stale, background.late, most)
+        return blocks.notices(hidden[-policy.MOST_ERRORS :], stale, most)
 
     # -- what is told of it
 

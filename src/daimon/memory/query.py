@@ -29,6 +29,18 @@ _SILENT = frozenset(
         way we well were what when where which who whom whose why will with would you your""",
     )
 )
+_SMALL_TALK = frozenset(
+    re.findall(
+        r"\w+",
+        """bye cool course day evening fine go good great haha hallo hello help hey hi ja lol morgen morning nein nice night no now ok okay
+        perfect sure thank thanks today welcome yeah yes danke guten tag""",
+    )
+)
+
+
+def is_small_talk(words: list[str]) -> bool:
+    """Nothing is meant by it that memory could help with."""
+    return all(word.casefold() in _SMALL_TALK for word in words)
 
 
 def words(text: str, names: Collection[str] = ()) -> list[str]:

@@ -31,6 +31,8 @@ _FURTHER = 2
 """So many times longer is a list before rows out of scope are taken from it."""
 _AROUND = 3
 """Messages before and after."""
+ENOUGH = 0.35
+"""Of the best score: less than that is not told by itself."""
 _BREAK = 6 * 3600 * 1_000_000
 """After so long a silence a conversation is another one."""
 _BEGINNING = 400
@@ -71,6 +73,8 @@ def recall(connection: apsw.Connection, query: Query, meaning: Meaning | None) -
     within = scope(query)
     names = named(connection, query)
     words = typed.words(query.text, names)
+    if query.by_itself and typed.is_small_talk(words):
+        return ()
     if not limit or not (words or (meaning and query.text.strip())):
         return _newest(connection, within, limit)
     deep = max(DEEP, limit)
@@ -78,7 +82,8 @@ def recall(connection: apsw.Connection, query: Query, meaning: Meaning | None) -
     by_meaning = ranking.meaning(_nearest(connection, within, meaning, deep))
     scores = ranking.both(by_words, by_meaning)
     there, near = _surroundings(connection, within, scores, names)
-    return _hits(connection, ranking.rank(there.values(), by_words, by_meaning, near, limit))
+    ranked = ranking.rank(there.values(), by_words, by_meaning, near, limit)
+    return _hits(connection, [one for one in ranked if not query.by_itself or one.score >= ENOUGH * ranked[0].score])
 
 
 def named(connection: apsw.Connection, query: Query) -> frozenset[str]:
