@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -206,7 +207,7 @@ async def test_after_a_restart_it_goes_on_where_it_was(store: MemoryStore, journ
     journal.asked.clear()
     again, warnings = await reopened(store, path, journal)
     assert await texts(again) == ["two", "one"]
-    assert (journal.asked, warnings) == ([Cursor("0"), Cursor("1")], [])
+    assert (journal.asked, warnings) == ([START, Cursor("0"), Cursor("1")], [])  # the first: is it still the same journal?
     await again.close()
 
 
@@ -227,6 +228,29 @@ async def test_more_than_one_batch_is_applied(store: MemoryStore, journal: Any) 
         journal.remember(f"note number {n}")
     assert len(await texts(store, limit=2000)) == 1201
     assert journal.asked == [START, Cursor("499"), Cursor("999"), Cursor("1200")]
+
+
+async def test_a_file_that_is_ahead_of_its_journal_is_made_again_and_that_is_said(store: MemoryStore, path: Path, journal: Any) -> None:
+    journal.remember("kept", "n1")
+    await store.catch_up()
+    journal.remember("of a day that never was", "n2")
+    await store.catch_up()
+    await store.close()
+    del journal.changes[1:]
+    again, warnings = await MemoryStore.open(path, journal)
+    assert [each.id for each in await items(again)] == ["n1"]
+    assert "another journal, or a later state" in warnings[0]
+    journal.remember("another second change", "n3")
+    journal.remember("and a third", "n4")
+    assert {each.id for each in await items(again)} == {"n1", "n3", "n4"}
+    await again.close()
+    journal.changes[-1] = replace(journal.changes[-1], item=replace(journal.changes[-1].item, turn=TurnId("t9")))
+    again, warnings = await MemoryStore.open(path, journal)
+    assert len(warnings) == 1
+    await again.close()
+    again, warnings = await MemoryStore.open(path, journal)
+    assert warnings == []
+    await again.close()
 
 
 class Torn(Written):
@@ -299,6 +323,8 @@ async def test_a_kill_in_mid_work_leaves_rows_and_cursor_that_agree(path: Path, 
     surely = await asyncio.to_thread(applied_when_killed, path, batches)
     rows, cursor = apsw.Connection(str(path)).execute("SELECT (SELECT count(*) FROM items), cursor FROM position").get
     assert rows == int(cursor) + 1 >= surely
+    for n in range(rows):
+        journal.remember(f"note number {n}", f"n{n}", turn="t")
     store, warnings = await MemoryStore.open(path, journal)
     assert warnings == []
     assert len(await texts(store, "note", limit=rows + 1)) == rows

@@ -15,9 +15,12 @@ from pathlib import Path
 
 import apsw
 
-from daimon.abi.ports import START, Change, Cursor
+from daimon.abi.ports import START, Change, Cursor, Erasure
+from daimon.abi.step import Step
 from daimon.memory.apply import Turns, apply
 from daimon.memory.graph.schema import TABLES as GRAPH_TABLES
+from daimon.memory.items import sane
+from daimon.memory.moments import micros
 from daimon.memory.schema import APPLICATION, SCHEMA, TABLES
 
 FAULTS = (
@@ -40,7 +43,7 @@ def connect(path: Path) -> apsw.Connection:
         if connection.pragma("user_version") == 0:
             connection.execute(TABLES)
             connection.execute(GRAPH_TABLES)
-            connection.execute("INSERT INTO position VALUES (1, ?)", (START,))
+            connection.execute("INSERT INTO position (one, cursor) VALUES (1, ?)", (START,))
             connection.pragma("application_id", APPLICATION)
             connection.pragma("user_version", SCHEMA)
     empty_log(connection)
@@ -49,6 +52,22 @@ def connect(path: Path) -> apsw.Connection:
 
 def cursor(connection: apsw.Connection) -> Cursor:
     return Cursor(str(connection.execute("SELECT cursor FROM position").get))
+
+
+def is_of(connection: apsw.Connection, since: Callable[[Cursor], list[Change]]) -> bool:
+    """Does the journal hold what was applied last, where it was? `since` gives the next change after a cursor."""
+    at, before, name = connection.execute("SELECT cursor, before, name FROM position").get
+    return at == START or not name or [(change.cursor, _name(change)) for change in since(Cursor(before))] == [(at, name)]
+
+
+def _name(change: Change) -> str:
+    match change.item:
+        case Step(ref=ref):
+            return str(ref)
+        case Erasure(turn=turn, at=when):
+            return f"{turn} {micros(when)}"
+        case item:
+            return sane(item.id)
 
 
 def advance(connection: apsw.Connection, changes: list[Change], turns: Turns) -> list[str]:
@@ -68,7 +87,9 @@ def _apply(connection: apsw.Connection, changes: list[Change], work: Callable[[l
         new = {change.cursor: change for change in changes}
         new.pop(cursor(connection), None)
         deletes = work(list(new.values()))
-        connection.execute("UPDATE position SET cursor = ?", (changes[-1].cursor,))
+        if new:
+            before = [cursor(connection), *new][-2]
+            connection.execute("UPDATE position SET cursor = ?, before = ?, name = ?", (changes[-1].cursor, before, _name(changes[-1])))
     return deletes
 
 

@@ -157,8 +157,21 @@ class MemoryStore:
     def _opened(self) -> apsw.Connection:
         if self._connection is None:
             self.warnings.extend(make_way(self._path))
-            self._connection = file.connect(self._path)
+            self._connection = self._of_this_journal(file.connect(self._path))
         return self._connection
+
+    def _of_this_journal(self, connection: apsw.Connection) -> apsw.Connection:
+        """A file that is ahead would tell of what never was, and pass over all that is new until it is caught up with."""
+        try:
+            is_of_it = file.is_of(connection, lambda after: self._read(lambda: self._changes.since(after, 1)))
+        except BaseException:
+            connection.close()
+            raise
+        if is_of_it:
+            return connection
+        connection.close()
+        self.warnings.append(set_aside(self._path, "it has read another journal, or a later state of this one"))
+        return file.connect(self._path)
 
     def _close(self) -> None:
         if self._connection is not None:
