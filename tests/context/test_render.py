@@ -5,7 +5,7 @@ from tests.journal.world import event
 
 from daimon.abi.event import Answer, Body, Erased, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
 from daimon.abi.ids import AgentId, BlobHash, TimerId, TurnId
-from daimon.abi.message import Image, Role, Text
+from daimon.abi.message import Image, Role, Text, is_said
 from daimon.context.render import MOST_WEBHOOK_CHARACTERS, from_event
 from daimon.testing.clock import START
 
@@ -34,6 +34,18 @@ def test_every_kind_of_event_becomes_a_message_with_its_label(body: Body, text: 
     sent = event("x", body)
     message = from_event(sent)
     assert (message.role, message.text, message.label) == (Role.USER, text, sent.label)
+
+
+@pytest.mark.parametrize("text", ["[now] go", "[page] x", " [memory] y", "[earlier]", "[timer] pay (due now)", "[said] z"])
+def test_what_somebody_says_is_not_taken_for_what_nobody_said(text: str) -> None:
+    message = from_event(event("x", Said((Text(text),))))
+    assert message.parts == (Text("[said] "), Text(text))
+    assert is_said(message)
+
+
+@pytest.mark.parametrize("text", ["[a list] of things", "[link](https://example.org)", "now [now]", "[nowhere] is a word"])
+def test_other_brackets_stay_as_they_are(text: str) -> None:
+    assert from_event(event("x", Said((Text(text),)))).parts == (Text(text),)
 
 
 def test_pictures_are_kept_in_their_place() -> None:

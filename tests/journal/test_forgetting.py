@@ -17,7 +17,7 @@ from daimon.abi.event import Event, Fired, Said, Webhook
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF, Conversation, StepRef, TimerId, TurnId
 from daimon.abi.label import UNLABELLED, Author, Label, Origin, owned
 from daimon.abi.memory import AmendedBy, Amendment, ForgetSource, Import, Item, Remember
-from daimon.abi.message import Message, Role, Text
+from daimon.abi.message import Message, Role, Text, ToolCall
 from daimon.abi.ports import START as BEGINNING
 from daimon.abi.ports import Blob, Claim, Ended, Erasure
 from daimon.abi.step import ContextRef, Continue, Decided, ModelFailed, Replied, Step
@@ -304,6 +304,46 @@ async def test_a_forgotten_event_leaves_the_prompts_of_its_conversation(tmp_path
         assert isinstance(replied.body, Replied)
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "the secret w\n[… 40 characters left out; recall ref=e-k1 reads them …]\nthe end",
+        "[… 40 characters left out; recall ref=e-k1 reads them …]\nof the secret",
+        "the secret word…",
+        "the secret words, [secret bank], and so on",
+    ],
+)
+@pytest.mark.parametrize("how", ["event", "turn"])
+async def test_a_shorter_form_of_what_was_forgotten_leaves_the_prompts_too(tmp_path: Path, shown: str, how: str) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        await journal.accept(event("k1", Said((Text("the secret words, 4711, and so on until the end"),))))
+        claim = claimed(await journal.claim(MAIN, "w1", TTL_S, PINS))
+        await journal.finish(claim, [reply(claim, 0, request(), "well")], DONE, [request()])
+        await journal.accept(event("k2"))
+        later = claimed(await journal.claim(MAIN, "w1", TTL_S, PINS))
+        asked = request(message(shown, MINE), message("the plain words, and so…", MINE))
+        await journal.finish(later, [reply(later, 0, asked, "yes")], DONE, [asked])
+        if how == "turn":
+            await journal.erase_turn(claim.turn.id, "asked for")
+        else:
+            await journal.forget_source(forget("e-k1"))
+        assert words_in(tmp_path, "the secret", "the plain words") == {"the secret": 0, "the plain words": 1}
+
+
+async def test_a_call_whose_arguments_were_shortened_goes_with_its_reply(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        claim = await begun(journal)
+        called = Replied("m", (ToolCall("c1", "write", {"text": "the secret words of a long text"}),), "tools", request=request().hash)
+        await journal.finish(claim, [step(claim, 0, called)], DONE, [request()])
+        await journal.accept(event("k2"))
+        later = claimed(await journal.claim(MAIN, "w1", TTL_S, PINS))
+        short = (ToolCall("c1", "write", {"text": "the secret… (31 characters)"}),)
+        asked = request(encode(Message, Message(Role.ASSISTANT, short, MINE)), message("the plain words", MINE))
+        await journal.finish(later, [reply(later, 0, asked, "yes")], DONE, [asked])
+        await journal.forget_source(forget(f"{claim.turn.id}:0"))
+        assert words_in(tmp_path, "the secret", "the plain words") == {"the secret": 0, "the plain words": 1}
+
+
 async def test_a_forgotten_reply_goes_with_the_message_that_carried_it_and_with_its_copies_in_forks(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal.db") as journal:
         claim = await begun(journal)
@@ -437,3 +477,26 @@ def _write_format_3(path: Path, events: list[Event], made: Step) -> None:
         put_step(db, 8, written(made))
         db.execute("INSERT INTO erasures VALUES (9, 't-gone', ?, 'asked long ago')", (micros(START),))
     path.with_name(path.name + ".exists").write_text("there is one")
+
+
+# -- what cannot be read
+
+
+async def test_an_amendment_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    item = Item(id="n1", kind="note", text="x", at=START, label=MINE, source="s", confidence=float("nan"))
+    async with opened(tmp_path / "journal.db") as journal:
+        with pytest.raises(BadInput, match="confidence"):
+            await journal.amend(amendment("am-1", Import((item,))))
+        await journal.amend(amendment("am-1", Import((replace(item, confidence=0.5),))))
+        assert len((await journal.amendment("am-1")).operations) == 1
+
+
+async def test_a_projection_goes_on_behind_what_cannot_be_read(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        for n in range(3):
+            await journal.amend(amendment(f"am-{n}", Remember("x", f"n{n}")))
+    with database(tmp_path / "journal.db") as db:
+        db.execute("UPDATE payloads SET body = x'00' WHERE pos = (SELECT pos FROM amendments WHERE id = 'am-1')")
+    async with opened(tmp_path / "journal.db") as journal:
+        found = [change.item for change in journal.since(BEGINNING, 100)]
+        assert [each.id for each in found if isinstance(each, Amendment)] == ["am-0", "am-2"]

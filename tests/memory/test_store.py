@@ -4,6 +4,8 @@ import asyncio
 import subprocess
 import sys
 import threading
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,13 @@ from tests.memory.asking import EVE, item, items
 from tests.memory.writing import Written
 
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
-from daimon.abi.ids import HOME_SPACE, OWNER, EventId
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId, TurnId
 from daimon.abi.label import UNLABELLED, Author, Label, Origin
-from daimon.abi.memory import Forget, Item, Put, Query, Remember
+from daimon.abi.memory import Forget, Import, Item, Put, Query, Remember
 from daimon.abi.ports import START, Change, Cursor
 from daimon.abi.step import Asked, Received, Started
 from daimon.abi.tool import Question
+from daimon.abi.turn import Turn
 from daimon.memory.store import MemoryStore
 
 STRANGER = Label.of(Origin(Author.STRANGER, "mail:eve@example.org"), readers=(OWNER,))
@@ -91,6 +94,30 @@ async def test_a_strangers_word_ends_nothing_that_the_owner_said_but_what_strang
     assert {each.id: each.standing for each in await items(store)} == {"n1": "holds", "value:k": "holds"}
     journal.forget("n1")
     assert (await item(store, "n1")).standing == "forgotten"
+
+
+async def test_a_change_that_cannot_be_taken_in_is_said_and_stops_none_of_the_others(store: MemoryStore, journal: Any) -> None:
+    broken: Any = None
+    journal.remember("before", "n1")
+    journal.outcome(Remember("half of it", "n2"), Remember(broken, "n3"))
+    journal.remember("after", "n4")
+    assert {each.id for each in await items(store, "note")} == {"n1", "n4"}
+    assert len(store.warnings) == 1
+    assert "Step at 1 of the journal" in store.warnings[0]
+    journal.remember("later", "n5")
+    assert {each.id for each in await items(store, "note")} == {"n1", "n4", "n5"}
+    assert len(store.warnings) == 1
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_a_date_outside_of_all_years_is_kept_as_the_last_one_that_can_be(store: MemoryStore, journal: Any, at: str) -> None:
+    when = datetime.fromisoformat(at)
+    there = Item(id="n1", kind="note", text="tea", at=when, label=EVE, source="x", used_at=when, uses=1 << 80)
+    journal.amend(Import((there,)))
+    (kept,) = await items(store, "note")
+    assert abs(kept.at.year - when.year) <= 1
+    assert kept.at.astimezone(timezone(timedelta(hours=14))).year == when.year
+    assert store.warnings == []
 
 
 async def test_nobody_can_make_another_forget(store: MemoryStore, journal: Any) -> None:
@@ -180,7 +207,7 @@ async def test_after_a_restart_it_goes_on_where_it_was(store: MemoryStore, journ
     journal.asked.clear()
     again, warnings = await reopened(store, path, journal)
     assert await texts(again) == ["two", "one"]
-    assert (journal.asked, warnings) == ([Cursor("0"), Cursor("1")], [])
+    assert (journal.asked, warnings) == ([START, Cursor("0"), Cursor("1")], [])  # the first: is it still the same journal?
     await again.close()
 
 
@@ -203,15 +230,50 @@ async def test_more_than_one_batch_is_applied(store: MemoryStore, journal: Any) 
     assert journal.asked == [START, Cursor("499"), Cursor("999"), Cursor("1200")]
 
 
-async def test_a_batch_is_applied_whole_or_not_at_all(store: MemoryStore, journal: Any, path: Path) -> None:
+async def test_a_file_that_is_ahead_of_its_journal_is_made_again_and_that_is_said(store: MemoryStore, path: Path, journal: Any) -> None:
+    journal.remember("kept", "n1")
+    await store.catch_up()
+    journal.remember("of a day that never was", "n2")
+    await store.catch_up()
+    await store.close()
+    del journal.changes[1:]
+    again, warnings = await MemoryStore.open(path, journal)
+    assert [each.id for each in await items(again)] == ["n1"]
+    assert "another journal, or a later state" in warnings[0]
+    journal.remember("another second change", "n3")
+    journal.remember("and a third", "n4")
+    assert {each.id for each in await items(again)} == {"n1", "n3", "n4"}
+    await again.close()
+    journal.changes[-1] = replace(journal.changes[-1], item=replace(journal.changes[-1].item, turn=TurnId("t9")))
+    again, warnings = await MemoryStore.open(path, journal)
+    assert len(warnings) == 1
+    await again.close()
+    again, warnings = await MemoryStore.open(path, journal)
+    assert warnings == []
+    await again.close()
+
+
+class Torn(Written):
+    """Of one turn it cannot tell anything."""
+
+    def known_turn(self, turn: TurnId) -> Turn | None:
+        if turn == "torn":
+            raise apsw.IOError("disk I/O error")
+        return super().known_turn(turn)
+
+
+async def test_a_batch_is_applied_whole_or_not_at_all(path: Path) -> None:
+    journal = Torn()
+    store, _ = await MemoryStore.open(path, journal)
     journal.remember("one")
     await store.catch_up()
     journal.remember("two")
-    journal.remember("three", label=object())
-    with pytest.raises(AttributeError):
-        await texts(store)
+    journal.remember("three", turn="torn")
+    with pytest.raises(JournalFailed):
+        await store.catch_up()
     rows = apsw.Connection(str(path)).execute("SELECT text, cursor FROM items, position").fetchall()
     assert rows == [("one", "0")]
+    await store.close()
 
 
 KILLED = """
@@ -261,6 +323,8 @@ async def test_a_kill_in_mid_work_leaves_rows_and_cursor_that_agree(path: Path, 
     surely = await asyncio.to_thread(applied_when_killed, path, batches)
     rows, cursor = apsw.Connection(str(path)).execute("SELECT (SELECT count(*) FROM items), cursor FROM position").get
     assert rows == int(cursor) + 1 >= surely
+    for n in range(rows):
+        journal.remember(f"note number {n}", f"n{n}", turn="t")
     store, warnings = await MemoryStore.open(path, journal)
     assert warnings == []
     assert len(await texts(store, "note", limit=rows + 1)) == rows

@@ -360,11 +360,11 @@ def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:
 def _will_be_shown(entries: list[Entry], room: int) -> Iterator[str]:
     """Near enough: all, if it fits, else what is left after a cut. What is recalled twice does no harm; what is in neither is lost."""
     left = room if sum(entry.tokens[0] for entry in entries) <= room else room // 2
-    for entry in reversed(entries):
-        left -= entry.tokens[0]
+    for one in reversed(entries):
+        left -= one.tokens[0]
         if left < 0:
             return
-        yield entry.source
+        yield one.source
 
 
 def question_of(scene: Scene) -> str:

@@ -1,15 +1,18 @@
 """Events and steps as messages of a prompt.
 
 A message is what was said. Every other event becomes one plain sentence with its kind in front, so that a model can tell a
-timer from a person; the label, not the text, says whom to trust.
+timer from a person; the label, not the text, says whom to trust. Whoever says something that begins like one of those, or like what the
+context puts beside a conversation, is quoted: `[said]` stands before it, so that it is neither taken for one nor passed over.
 """
 
 import json
 
 from daimon.abi.event import Answer, Erased, Event, Fired, FromAgent, Heartbeat, Late, Said, Stop, Webhook
-from daimon.abi.message import Message, Part, Role, Text
+from daimon.abi.message import ASIDES, Message, Part, Role, Text
 
 MOST_WEBHOOK_CHARACTERS = 20_000
+SAID = "[said] "
+_NOT_SAID = (*ASIDES, "[agent]", "[timer]", "[heartbeat]", "[webhook]", "[answer]", "[outcome]", "[stop]", "[erased]", SAID.strip())
 
 
 def from_event(event: Event) -> Message:
@@ -19,7 +22,8 @@ def from_event(event: Event) -> Message:
 def _parts(event: Event) -> tuple[Part, ...]:
     match event.body:
         case Said(parts):
-            return parts
+            text = "".join(part.text for part in parts if isinstance(part, Text))
+            return (Text(SAID), *parts) if text.lstrip().startswith(_NOT_SAID) else parts
         case FromAgent(agent, parts):
             return (Text(f"[agent] {agent} says:"), *parts)
         case Fired(about=about, due=due, late_s=late_s):

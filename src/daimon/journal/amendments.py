@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from daimon.abi.codec import encode
+from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, JournalDamaged, NotFound
 from daimon.abi.ids import SpaceId
 from daimon.abi.label import Label
@@ -34,8 +34,17 @@ def put(db: apsw.Connection, now: Now, amendment: Amendment) -> bool:
     """False: there is one with this id."""
     if db.execute("SELECT 1 FROM amendments WHERE id = ?", (amendment.id,)).get:
         return False
+    _require_readable(amendment)
     put_amendment(db, next(now.positions), amendment)
     return True
+
+
+def _require_readable(amendment: Amendment) -> None:
+    """What comes from a file may hold what JSON cannot say, such as a number that is none."""
+    try:
+        decode(Amending, encode(Amending, amendment.operations))
+    except JournalDamaged as unreadable:
+        raise BadInput(f"this cannot be kept, for it could not be read again: {unreadable}") from unreadable
 
 
 def find(db: apsw.Connection, id_: str) -> Amendment:

@@ -1,11 +1,12 @@
 """Reading the journal: turns, steps, changes, counts."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import apsw
 
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import JournalDamaged, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
 from daimon.abi.memory import Amendment
@@ -14,6 +15,7 @@ from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
 from daimon.journal.rows import AMENDMENT, EVENT, STEP, TURN, moment, read_amendment, read_event, read_step, read_turn
 
+T = TypeVar("T")
 BATCH = 256
 
 
@@ -64,21 +66,33 @@ def turns(db: apsw.Connection, space: SpaceId, limit: int, conversation: str | N
     return tuple(read_turn(row) for row in db.execute(query + " ORDER BY id DESC LIMIT ?", (*values, limit)))
 
 
-def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH) -> list[Change]:
-    """Events, steps, amendments and erasures in order of commit."""
+def changes(db: apsw.Connection, after: Cursor, limit: int = BATCH, *, passes_damaged: bool = False) -> list[Change]:
+    """Events, steps, amendments and erasures in order of commit.
+
+    `passes_damaged`: for a reader that goes on without what cannot be read, or would stand before it for ever; `daimon doctor` tells it.
+    """
     found: list[tuple[int, Event | Step | Erasure | Amendment]] = []
     with db:  # one snapshot: a change must not be passed over because it was committed between two of the reads
         asked = (int(after or 0), limit)
         for row in db.execute(_with_pos(EVENT, "e") + " WHERE e.pos > ? ORDER BY e.pos LIMIT ?", asked):
-            found.append((row[0], read_event(row[1:])))
+            found += _read(read_event, row, passes_damaged)
         for row in db.execute(_with_pos(STEP, "s") + " WHERE s.pos > ? ORDER BY s.pos LIMIT ?", asked):
-            found.append((row[0], read_step(row[1:])))
+            found += _read(read_step, row, passes_damaged)
         for row in db.execute(_with_pos(AMENDMENT, "a") + " WHERE a.pos > ? ORDER BY a.pos LIMIT ?", asked):
-            found.append((row[0], read_amendment(row[1:])))
+            found += _read(read_amendment, row, passes_damaged)
         for pos, *erasure in db.execute("SELECT pos, turn, at, reason, only FROM erasures WHERE pos > ? ORDER BY pos LIMIT ?", asked):
             found.append((pos, _erasure(*erasure)))
     found.sort(key=lambda pair: pair[0])
     return [Change(Cursor(str(pos)), item) for pos, item in found[:limit]]
+
+
+def _read(read: Callable[[tuple[Any, ...]], T], row: tuple[Any, ...], passes_damaged: bool) -> list[tuple[int, T]]:
+    try:
+        return [(row[0], read(row[1:]))]
+    except JournalDamaged:
+        if passes_damaged:
+            return []
+        raise
 
 
 def erasures(db: apsw.Connection) -> int:

@@ -3,9 +3,14 @@
 Later turns of a conversation see earlier messages, calls and results in their prompts, as chunks of their own: a chunk is one message. What
 is erased is looked for there: by its words, as it said them, or by the source that a message's label names. What somebody says again in
 other words is theirs, and stays. Prompts of other conversations are found by what they quote (`quotes.py`).
+
+A prompt may also hold a part of it: long things are shown shorter, and secrets are taken out of what is shown. Such a form names what it is
+short for, or begins as that does, up to the sign for what is missing (`…`, `[secret`, `[redacted`). Rather one chunk too many than one too
+few: what is lost with it is the bytes of an old request, not what anybody said.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -24,6 +29,9 @@ from daimon.journal.rows import ROPE, unpack
 LONG = 8
 """From so many characters on, words of an event that is shown as a sentence are looked for inside of messages."""
 
+_ALTERED = re.compile(r"\n?\[…|…|\[secret |\[redacted ")
+_SHORTER = re.compile(r"… \([\d,]+ characters\)|\"left_out\"")
+
 IsGone = Callable[[Message], bool]
 
 
@@ -31,15 +39,35 @@ def said_in(things: Iterable[Event | Step]) -> IsGone:
     """Does a message say what one of these said?"""
     whole: set[str] = set()
     inside: set[str] = set()
+    calls: set[str] = set()
     for thing in things:
-        whole.update(texts(_parts(thing)))
+        parts = _parts(thing)
+        whole.update(texts(parts), ["\n".join(part.text for part in parts if isinstance(part, Text))])
         inside.update(text for text in _sentences(thing) if len(text) >= LONG)
+        inside.add(f"recall ref={thing.id if isinstance(thing, Event) else thing.ref} ")
+        inside.add(f"recall ref={thing.id if isinstance(thing, Event) else thing.ref}]")
+        calls.update(f"{part.call} {part.tool}" for part in parts if isinstance(part, ToolCall))
+    whole.discard("")
 
     def is_gone(message: Message) -> bool:
         found = list(texts(message.parts))
-        return not whole.isdisjoint(found) or any(text in each for each in found for text in inside)
+        is_told = not whole.isdisjoint(found) or any(text in each for each in found for text in inside)
+        return is_told or any(_is_begun(each, whole) for each in found) or _is_called(message.parts, calls)
 
     return is_gone
+
+
+def _is_begun(text: str, whole: set[str]) -> bool:
+    """Is it one of these, with something left out?"""
+    sign = _ALTERED.search(text)
+    head = text[: sign.start()] if sign else ""
+    return len(head) >= LONG and any(each.startswith(head) for each in whole)
+
+
+def _is_called(parts: Iterable[Part], calls: set[str]) -> bool:
+    """Is there one of these calls with shorter arguments?"""
+    found = (part for part in parts if isinstance(part, ToolCall) and f"{part.call} {part.tool}" in calls)
+    return any(_SHORTER.search(json.dumps(part.arguments, ensure_ascii=False)) for part in found)
 
 
 def empty(db: apsw.Connection, where: Conversation, first: TurnId, most: int, is_gone: IsGone) -> None:

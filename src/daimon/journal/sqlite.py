@@ -182,7 +182,7 @@ class SqliteJournal:
 
     def since(self, cursor: Cursor, limit: int) -> list[Change]:
         """Changes after the cursor, read on the calling thread: for projections that catch up in a thread of their own."""
-        return self._readers.here(lambda db: archive.changes(db, cursor, limit))
+        return self._readers.here(lambda db: archive.changes(db, cursor, limit, passes_damaged=True))
 
     def known_turn(self, turn: TurnId) -> Turn | None:
         """The same way, the turn that a step belongs to."""

@@ -25,6 +25,7 @@ from daimon.memory.receipt import Receipt
 
 MOST_CHARACTERS = 100_000
 """Of a text, in the row and in the index."""
+MOST_USES = 1 << 53
 
 COLUMNS = """items.id, items.kind, items.text, items.at, items.label, items.source, items.span, items.conversation, items.speaker,
     items.subject, items.about, items.confidence, items.supersedes, items.on_page, items.standing, items.ended_at, items.ended_by,
@@ -135,7 +136,7 @@ def _values(item: Item, label: Label) -> tuple[Any, ...]:
         sane(item.id), item.kind, fitting(item.text, item.source), micros(item.at), write_label(label), sane(item.source), span,
         sane(item.conversation), sane(item.speaker), sane(item.subject), sane(item.about), confidence,
         json.dumps([sane(id_) for id_ in item.supersedes], ensure_ascii=False) if item.supersedes else _NONE,
-        item.on_page, item.standing, ended_at, sane(item.ended_by), item.uses, used_at,
+        item.on_page, item.standing, ended_at, sane(item.ended_by), min(max(item.uses, 0), MOST_USES), used_at,
     )  # fmt: skip
 
 

@@ -9,13 +9,14 @@
               before it in the same conversation. Row numbers are those of items.
     vectors   little-endian float32 of unit length, by item and by what of it was embedded; with the model that made them.
     acts      the tools that a turn under way has used, until an episode is made of it.
-    position  one row: the cursor of the last change of the journal that is in here.
+    position  one row: the cursor of the last change of the journal that is in here, that of the one before it, and which change it is,
+              so that another journal, or one of an earlier day, is not taken for its own.
 
 The graph's own tables stand in `graph/schema.py`. Times are integer microseconds, UTC; labels, spans and lists are JSON.
 """
 
 APPLICATION = 0x4461694E
-SCHEMA = 2
+SCHEMA = 3
 
 TABLES = """
     CREATE TABLE items (
@@ -56,5 +57,7 @@ TABLES = """
         turn TEXT NOT NULL, step INTEGER NOT NULL, tool TEXT NOT NULL, code TEXT NOT NULL, PRIMARY KEY (turn, step)
     ) WITHOUT ROWID, STRICT;
 
-    CREATE TABLE position (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL) STRICT;
+    CREATE TABLE position (
+        one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, before TEXT NOT NULL DEFAULT '', name TEXT NOT NULL DEFAULT ''
+    ) STRICT;
 """

@@ -33,6 +33,7 @@ from daimon.memory.meaning import Recall
 T = TypeVar("T")
 _BATCH = 500
 _TURNS = 1_024
+_WARNINGS = 100
 
 
 class Changes(Protocol):
@@ -52,7 +53,7 @@ class MemoryStore:
 
     def __init__(self, path: Path, changes: Changes, thread: ThreadPoolExecutor, embedder: Embedder | None = None) -> None:
         self.warnings: list[str] = []
-        """What the operator should know: each file that had to be moved aside, at the start or later."""
+        """What the operator should know: each file that had to be moved aside, at the start or later, and what could not be taken in."""
         self._path = path
         self._changes = changes
         self._turns: dict[TurnId, Turn] = {}
@@ -135,7 +136,7 @@ class MemoryStore:
     def _caught_up(self) -> apsw.Connection:
         connection = self._opened()
         while changes := self._read(lambda: self._changes.since(file.cursor(connection), _BATCH)):
-            file.advance(connection, changes, self._turn)
+            self.warnings.extend(file.advance(connection, changes, self._turn)[: max(0, _WARNINGS - len(self.warnings))])
         return connection
 
     def _turn(self, id_: TurnId) -> Turn | None:
@@ -156,8 +157,21 @@ class MemoryStore:
     def _opened(self) -> apsw.Connection:
         if self._connection is None:
             self.warnings.extend(make_way(self._path))
-            self._connection = file.connect(self._path)
+            self._connection = self._of_this_journal(file.connect(self._path))
         return self._connection
+
+    def _of_this_journal(self, connection: apsw.Connection) -> apsw.Connection:
+        """A file that is ahead would tell of what never was, and pass over all that is new until it is caught up with."""
+        try:
+            is_of_it = file.is_of(connection, lambda after: self._read(lambda: self._changes.since(after, 1)))
+        except BaseException:
+            connection.close()
+            raise
+        if is_of_it:
+            return connection
+        connection.close()
+        self.warnings.append(set_aside(self._path, "it has read another journal, or a later state of this one"))
+        return file.connect(self._path)
 
     def _close(self) -> None:
         if self._connection is not None:

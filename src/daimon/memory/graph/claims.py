@@ -24,7 +24,7 @@ import apsw
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.label import UNLABELLED, Label, join, stated
-from daimon.memory.graph.limits import microseconds
+from daimon.memory.moments import micros
 from daimon.memory.receipt import Receipt
 
 What = Literal["node", "edge"]
@@ -97,7 +97,7 @@ def made(receipt: Receipt, word: Word, is_derived: bool) -> Claim:
         is_derived=int(is_derived),
         source=receipt.source,
         turn=receipt.turn,
-        recorded_at=microseconds(receipt.at),
+        recorded_at=micros(receipt.at),
         ended_at=None,
         ended_by="",
     )

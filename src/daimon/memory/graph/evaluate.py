@@ -16,8 +16,8 @@ from daimon.abi.errors import BadInput
 from daimon.memory.graph import tree, values
 from daimon.memory.graph.kinds import labels_of, matched_by
 from daimon.memory.graph.lexer import wrong
-from daimon.memory.graph.limits import moment
 from daimon.memory.graph.view import View
+from daimon.memory.moments import moment
 
 Kind = Literal["node", "edge", "path", "nodes", "edges", "value"]
 Match: TypeAlias = dict[str, Any]

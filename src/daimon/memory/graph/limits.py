@@ -2,7 +2,6 @@
 
 import json
 import re
-from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
@@ -61,18 +60,6 @@ def name_fault(kind: str, name: str) -> str:
 def written(properties: dict[str, JsonValue]) -> str:
     """As they stand in the tables: equal properties have equal bytes."""
     return json.dumps(properties, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if properties else "{}"
-
-
-def microseconds(at: datetime) -> int:
-    distance = at.astimezone(UTC) - _EPOCH
-    return (distance.days * 86_400 + distance.seconds) * 1_000_000 + distance.microseconds
-
-
-def moment(at: int) -> datetime:
-    return datetime.fromtimestamp(at // 1_000_000, UTC).replace(microsecond=at % 1_000_000)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _properties_fault(properties: dict[str, JsonValue], of: str) -> str:

@@ -19,7 +19,8 @@ from daimon.abi.label import stated
 from daimon.abi.memory import Edge, Node, Relate, Unrelate
 from daimon.memory.graph.claims import Claim, What, Word, add, fetched, made, settle, sources_of
 from daimon.memory.graph.kinds import canonical
-from daimon.memory.graph.limits import edge_fault, microseconds, name_fault, node_fault, written
+from daimon.memory.graph.limits import edge_fault, name_fault, node_fault, written
+from daimon.memory.moments import micros
 from daimon.memory.receipt import Receipt
 
 _MERGED = ("label", "is_trusted", "source", "turn", "recorded_at", "ended_at", "ended_by")
@@ -88,7 +89,7 @@ def count_from(connection: apsw.Connection, source: str, sources: Collection[str
 
 def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
     """What was said after that ends; what was ended after that is said again, in a new claim with the words of the old one."""
-    now = microseconds(receipt.at)
+    now = micros(receipt.at)
     later, ended = changed_since(connection, receipt.space, receipt.principal, to)
     for n, *_ in later:
         connection.execute("UPDATE claims SET ended_at = ?, ended_by = ? WHERE n = ?", (now, receipt.source, n))
@@ -101,7 +102,7 @@ def rewind(connection: apsw.Connection, receipt: Receipt, to: datetime) -> None:
 
 def changed_since(connection: apsw.Connection, space: SpaceId, principal: PrincipalId, to: datetime) -> tuple[list[Any], list[Any]]:
     """The claims that came since, and those that ended since: each with its node and its edge."""
-    whose = (str(space), str(principal), microseconds(to))
+    whose = (str(space), str(principal), micros(to))
     later = fetched(connection, _SINCE + "claims.recorded_at > ?3 AND claims.ended_at IS NULL", *whose)
     ended = fetched(connection, _SINCE + "claims.recorded_at <= ?3 AND claims.ended_at > ?3", *whose)
     return later, ended
@@ -129,7 +130,7 @@ def _put_node(connection: apsw.Connection, receipt: Receipt, node: Node, claim: 
 
 
 def _put_edge(connection: apsw.Connection, receipt: Receipt, edge: Edge, is_derived: bool) -> None:
-    since, until = (None if at is None else microseconds(at) for at in (edge.since, edge.until))
+    since, until = (None if at is None else micros(at) for at in (edge.since, edge.until))
     claim = made(receipt, Word(written(edge.properties), float(edge.confidence), since, until), is_derived)
     mention = claim._replace(properties="{}", confidence=1.0, since=None, until=None)
     src, dst = (_mentioned(connection, receipt, end, mention) for end in (edge.src, edge.dst))
@@ -155,7 +156,7 @@ def _end(connection: apsw.Connection, receipt: Receipt, what: What, rows: list[i
     """Ends the claims that this receipt may end."""
     change = f"UPDATE claims SET ended_at = ?, ended_by = ? WHERE {what} = ? AND ended_at IS NULL AND is_trusted <= ?"
     for n in rows:
-        connection.execute(change, (microseconds(receipt.at), receipt.source, n, int(stated(receipt.label).is_trusted)))
+        connection.execute(change, (micros(receipt.at), receipt.source, n, int(stated(receipt.label).is_trusted)))
     if is_settled:
         settle(connection, what, rows)
 

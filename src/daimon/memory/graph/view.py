@@ -19,7 +19,7 @@ import apsw
 from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.label import Label, join
 from daimon.memory.graph.claims import label_of
-from daimon.memory.graph.limits import microseconds
+from daimon.memory.moments import micros
 
 Direction = Literal["out", "in", "both"]
 _CHUNK = 500
@@ -97,7 +97,7 @@ class View:
     def __init__(self, connection: apsw.Connection, space: SpaceId, principal: PrincipalId, now: datetime, timeout_s: float) -> None:
         self._connection = connection
         self._whose = (str(space), str(principal))
-        self._now = microseconds(now)
+        self._now = micros(now)
         self._deadline = time.monotonic() + timeout_s
         self._ticks = 0
         self._nodes: dict[int, NodeRow] = {}
