@@ -1,12 +1,15 @@
 """Deletion deletes: the words are in no row, in no index and in no byte of the file."""
 
+import os
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 from tests.memory.asking import EVE, bytes_of, found, item, items, rebuilt, texts, told
+from tests.memory.writing import NOON
 
 from daimon.abi.errors import NotFound
 from daimon.abi.event import Erased
@@ -180,3 +183,18 @@ def _indexed(connection: apsw.Connection, word: str) -> int:
     found = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (word,)).get
     assert isinstance(found, int)
     return found
+
+
+async def test_a_deletion_takes_the_files_along_that_were_moved_aside_before_it(store: MemoryStore, path: Path, journal: Any) -> None:
+    journal.remember("qxzv secret", "n1", label=EVE)
+    await store.close()
+    old, new = (path.with_name(f"{path.name}.damaged-{when}") for when in ("1", "2"))
+    for file, minutes in ((old, -60), (new, 60)):
+        file.write_bytes(b"qxzv secret")
+        when = (NOON + timedelta(minutes=minutes)).timestamp()
+        os.utime(file, (when, when))
+    again, _ = await MemoryStore.open(path, journal)
+    journal.amend(ForgetSource("mail:eve@example.org"))
+    assert await items(again) == []
+    assert (old.exists(), new.exists()) == (False, True)
+    await again.close()

@@ -6,6 +6,7 @@ they say was said in the turn that they were copied from.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 import apsw
 
@@ -39,7 +40,7 @@ Turns = Callable[[TurnId], Turn | None]
 
 def apply(connection: apsw.Connection, changes: Sequence[Change], turns: Turns) -> bool:
     """Whether something was deleted for good, so that the log must be emptied."""
-    deletes = [change.item for change in changes if _deletes(change.item)]
+    deletes = [change.item for change in changes if is_deletion(change.item)]
     for change in changes:
         match change.item:
             case Event():
@@ -141,7 +142,7 @@ def _operations(body: StepBody) -> tuple[Operation, ...]:
             return ()
 
 
-def _deletes(item: Event | Step | Erasure | Amendment) -> bool:
+def is_deletion(item: Event | Step | Erasure | Amendment) -> TypeGuard[Erasure | Amendment]:
     match item:
         case Erasure():
             return True

@@ -2,7 +2,8 @@
 
 A file that is damaged, foreign or of a newer schema is not mended, because nothing in it is the only copy: it is moved aside as
 `NAME.damaged-<time of its last change>`, for the curious, and a new one begins at the start of the journal. One of an older schema is
-simply replaced: that is what happens with every update, and nobody need hear of it.
+simply replaced: that is what happens with every update, and nobody need hear of it. What was moved aside goes with the next deletion: it
+may hold what the owner wants gone.
 """
 
 from datetime import UTC, datetime
@@ -35,6 +36,13 @@ def set_aside(path: Path, reason: str) -> str:
     for part in _parts(path):
         part.rename(aside.with_name(aside.name + part.name.removeprefix(path.name)))
     return f"the memory file {path} cannot be used ({reason}); it is rebuilt from the journal, the old one is kept as {aside.name}"
+
+
+def remove_older(path: Path, at: datetime) -> None:
+    """Those that were moved aside and last changed before that moment."""
+    for old in path.parent.glob(f"{path.name}.damaged-*"):
+        if old.stat().st_mtime <= at.timestamp():
+            old.unlink()
 
 
 def _parts(path: Path) -> list[Path]:

@@ -7,7 +7,7 @@ One change that cannot be applied does not stop those after it, or memory would 
 left out, as a whole, and said.
 
 What is deleted is overwritten (`secure_delete`), and the write-ahead log, which would still hold it, is emptied afterwards; a kill between
-the two is made up for at the next opening.
+the two is made up for at the next opening. Files that were moved aside before a deletion may hold what it deletes, and go.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,8 @@ import apsw
 
 from daimon.abi.ports import START, Change, Cursor, Erasure
 from daimon.abi.step import Step
-from daimon.memory.apply import Turns, apply
+from daimon.memory.apply import Turns, apply, is_deletion
+from daimon.memory.aside import remove_older
 from daimon.memory.graph.schema import TABLES as GRAPH_TABLES
 from daimon.memory.items import sane
 from daimon.memory.moments import micros
@@ -26,7 +27,7 @@ from daimon.memory.schema import APPLICATION, SCHEMA, TABLES
 
 FAULTS = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-    apsw.ConstraintError, apsw.MismatchError, apsw.RangeError, apsw.SQLError, apsw.TooBigError,
+    apsw.ConstraintError, apsw.MismatchError, apsw.RangeError, apsw.TooBigError,
 )  # fmt: skip
 """Of one change: it would be the same the next time. Not those of the file or the disk."""
 
@@ -80,6 +81,7 @@ def advance(connection: apsw.Connection, changes: list[Change], turns: Turns) ->
         must_empty = _apply(connection, changes, lambda new: True in [_alone(connection, change, turns, left_out) for change in new])
     if must_empty:
         empty_log(connection)
+        remove_older(Path(connection.filename), max(change.item.at for change in changes if is_deletion(change.item)))
     return left_out
 
 
