@@ -156,7 +156,7 @@ def test_at_a_terminal_a_restoring_shows_what_will_change(daimon: Daimon) -> Non
 def test_a_turn_under_way_keeps_its_words_and_the_error_says_so(daimon: Daimon) -> None:
     daimon.use_patient_model()
     daimon.up()
-    sent = daimon.run("inject", "--json", given=b'{"type": "message", "text": "wait for it"}\n')
+    sent = daimon.run("inject", "--json", given=b'{"type": "message", "text": "think"}\n')
     event = json.loads(sent.out.splitlines()[0])["event"]
     turns: list[Any] = []
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.message import Role, Text, ToolCall, ToolResult
+from daimon.abi.message import Text, ToolCall, ToolResult, is_said
 from daimon.abi.model import Delta, Reply, Request, Unmetered
 from daimon.extension import Kit
 
@@ -21,7 +21,7 @@ class Patient(Unmetered):
     name = "patient"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
-        said = next(message.text for message in reversed(request.messages) if message.role is Role.USER)
+        said = next(message.text for message in reversed(request.messages) if is_said(message))
         results = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
         if said == "wait":
             yield Delta("slow ")
