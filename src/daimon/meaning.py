@@ -4,6 +4,7 @@ Nobody is an answer too: then things are found by their words only, and `why` sa
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from daimon.memory.embedding.weights import missing
 LOCAL, OFF = "local", "off"
 AFTER_S = 5.0
 """So long after something was said vectors are made of it."""
+AGAIN_S = 600.0
+_LOG = logging.getLogger(__name__)
 _CLOSED = "from daimon.machine.privacy import close_memory\nclose_memory()\n"
 """The process holds what people said: nobody of the same user looks into it."""
 
@@ -36,8 +39,12 @@ class Meaning:
 
     async def work(self, run: Run, clock: Clock) -> None:
         """Gives all that is kept its vectors, until it is cancelled."""
-        if self.embedder is not None:
-            await Embedding(self.embedder, run, clock, AFTER_S).work()
+        while self.embedder is not None:
+            try:
+                await Embedding(self.embedder, run, clock, AFTER_S).work()
+            except Exception:  # whatever is wrong with vectors, the gateway goes on
+                _LOG.exception("vectors cannot be made; tried again in %d s", AGAIN_S)
+                await clock.sleep(AGAIN_S)
         await asyncio.Event().wait()
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+import uvloop
 from tests.backup.furnished import furnish
 from tests.journal.world import event, opened
 
@@ -13,7 +14,7 @@ from daimon.abi.errors import NoSpace
 from daimon.backup import making, shelf
 from daimon.backup.inventory import Scope
 from daimon.backup.plan import Plan, plan_of
-from daimon.backup.schedule import FIRST_S, LOOK_S, Schedule, is_due
+from daimon.backup.schedule import FIRST_S, LOOK_S, Schedule, child_of, is_due
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
 
@@ -121,3 +122,27 @@ def test_settings_are_read_as_they_are_meant(tmp_path: Path) -> None:
     assert planned(home).every_s == DAY_S
     assert planned(home, every="12h").every_s == timedelta(hours=12).total_seconds()
     assert planned(home, every="2w", to="/disk/b").to == Path("/disk/b")
+
+
+def test_the_process_that_makes_it_starts_on_the_event_loop_of_the_gateway(tmp_path: Path) -> None:
+    home = asyncio.run(furnish(tmp_path / "home")).home
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(asyncio.wait_for(child_of(home.path)(), DEADLINE_S))
+    assert shelf.listed(planned(home).to, planned(home).tag)
+
+
+async def test_whatever_is_wrong_with_backups_the_gateway_is_told_and_goes_on(tmp_path: Path) -> None:
+    home, clock = (await furnish(tmp_path / "home")).home, ManualClock()
+
+    async def broken() -> None:
+        raise TypeError("not a dict")
+
+    schedule = Schedule(home, planned(home), clock, broken)
+    tending = asyncio.ensure_future(schedule.tend())
+    async with asyncio.timeout(DEADLINE_S):
+        while not schedule.warnings:
+            clock.jump(FIRST_S)
+            await asyncio.sleep(0.01)
+    assert "not a dict" in schedule.warnings[0]
+    assert not tending.done()
+    tending.cancel()

@@ -12,7 +12,6 @@ answers. It ends when the gateway ends in order; after a kill it finishes what i
 import asyncio
 import json
 import logging
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -47,7 +46,7 @@ class Schedule:
                 if await asyncio.to_thread(is_due, self._home, self._plan, self._clock):
                     await self._make()
                 self.warnings = ()
-            except (DaimonError, OSError) as failed:
+            except Exception as failed:  # noqa: BLE001 - whatever is wrong with backups, the gateway goes on
                 self._warn(f"no backup could be made: {failed}")
             await self._clock.sleep(min(LOOK_S, self._plan.every_s))
 
@@ -77,7 +76,7 @@ def child_of(home: Path) -> Make:
     async def make() -> None:
         words = ("-P", "-m", "daimon", "--home", str(home), "backup", "--auto", "--json")
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=nothing, stdout=nothing, stderr=pipe, env=os.environ)
+        process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=nothing, stdout=nothing, stderr=pipe)
         try:
             _, said = await process.communicate()
         except asyncio.CancelledError:

@@ -11,6 +11,7 @@ shows is cleaned of secrets, known and shaped, by what is known today.
 """
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import suppress
@@ -42,6 +43,7 @@ from daimon.context.render import from_event
 from daimon.context.watch import versions
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 MOST_EARLIER = 128
 """So many earlier turns are looked at; a window that would hold more is cut to half of them."""
 MOST_KEPT = 512
@@ -146,7 +148,9 @@ class Pager:
         try:
             async with asyncio.timeout(DEADLINE_S):
                 return await work, ""
-        except (TimeoutError, DaimonError):
+        except Exception as fault:  # noqa: BLE001 - a turn goes on without what nobody could read, whyever
+            if not isinstance(fault, TimeoutError | DaimonError):
+                _log.exception("while reading %s", what)
             return None, what
 
     async def _page(self, scene: Scene) -> Block | None:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from daimon.abi.codec import decode, encode
 from daimon.abi.context import Entry, Form, Sort
-from daimon.abi.errors import JournalDamaged, NotFound
+from daimon.abi.errors import Erased, JournalDamaged, NotFound
 from daimon.abi.ids import BlobHash, TurnId
 from daimon.abi.label import Label
 from daimon.abi.message import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
@@ -88,7 +88,7 @@ async def seen(archive: Archive, store: Blobs, turn: TurnId, step: int | None = 
         raise NotFound(f"step {n} of {turn} is no model call; those are {', '.join(map(str, calls)) or 'none'}")
     call = calls[n]
     assert call.request is not None
-    chunks = list(_chunks(await store.get(call.request)))
+    chunks = list(_chunks(await _request(store, call.request, f"step {n} of {turn}")))
     refs = call.context if isinstance(call, Replied) else _refs_before(steps, n)
     known = await _candidates(archive, turn, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
     noted = [ref for each in calls.values() if isinstance(each, Replied) for ref in each.context]
@@ -100,6 +100,13 @@ async def seen(archive: Archive, store: Blobs, turn: TurnId, step: int | None = 
         turn, n, call.model, messages, tuple(tool.name for tool in tools), sum(map(of_tool, tools)),
         usage.input_tokens if usage else 0, usage.cached_tokens if usage else 0, refs,
     )  # fmt: skip
+
+
+async def _request(store: Blobs, request: BlobHash, which: str) -> bytes:
+    try:
+        return await store.get(request)
+    except Erased:
+        raise Erased(f"the request of {which} held words that were deleted since; `daimon trace` shows the rest of the turn") from None
 
 
 def _refs_before(steps: tuple[Step, ...], n: int) -> tuple[ContextRef, ...]:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 from tests.memory.embedding import models
 from tests.memory.embedding.models import needs_model
 
@@ -97,6 +98,21 @@ async def test_a_process_that_nobody_asks_ends_itself_and_the_next_text_starts_a
         await gone(first)
         assert len(await made.embed(("tea",), "query")) == 1
         assert made.pid not in (None, first)
+
+
+def test_the_same_goes_for_the_event_loop_that_the_gateway_has() -> None:
+    """It says in its own way that a pipe is closed."""
+
+    async def ends_and_begins() -> None:
+        async with embedder(models.HONEST, Limits(idle_s=0.05)) as (made, _):
+            await made.embed(("tea",), "query")
+            assert made.pid is not None
+            await gone(made.pid)
+            for _ in range(3):
+                assert len(await made.embed(("tea",), "query")) == 1
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(ends_and_begins())
 
 
 async def test_a_process_that_was_killed_in_between_is_replaced_unseen() -> None:

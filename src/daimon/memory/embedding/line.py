@@ -37,7 +37,7 @@ class Line:
             self._process.stdin.write(asked)
             async with asyncio.timeout(patience_s):
                 await self._process.stdin.drain()
-        except OSError:  # a deadline is one too
+        except (OSError, RuntimeError):  # a deadline is the first; uvloop raises the second where a pipe is closed
             raise Gone("its process ended") from None
         return await self.hear(most, patience_s)
 
