@@ -108,6 +108,9 @@ def test_the_page_is_labelled_and_quotes_its_sources() -> None:
     assert not made.message.label.is_trusted
     assert [ref.ref for ref in made.refs] == ["s-n1", "s-n2"]
     assert blocks.page(Page((), 4_000)) is None
+    full = blocks.page(Page((item("n1", "likes tea"),), 4_000, ("n2", "n3")))
+    assert full is not None
+    assert "these did not fit: n2, n3." in full.message.text
 
 
 @settings(max_examples=40, deadline=None)

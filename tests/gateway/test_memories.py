@@ -1,6 +1,7 @@
 """Memory through the HTTP API of a whole Daimon, and through the client that the command line uses."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
@@ -43,6 +44,18 @@ def test_the_page_is_shown_added_to_and_taken_from(daimon: Live) -> None:
     assert [each["id"] for each in daimon.get("/v1/memory/page")["notes"]] == [note]
     assert daimon.call("DELETE", f"/v1/memory/page/{note}").json["on_page"] is False
     assert daimon.get("/v1/memory/page")["notes"] == []
+
+
+def test_of_many_who_add_to_the_page_at_once_those_who_find_no_room_are_told(daimon: Live) -> None:
+    with ThreadPoolExecutor(8) as many:
+        added = list(many.map(lambda n: daimon.call("POST", "/v1/memory/items", {"text": f"{n} " * 500, "on_page": True}), range(8)))
+    page = daimon.get("/v1/memory/page")
+    there = [each.json["id"] for each in added if each.status == 201]
+    assert {note["id"] for note in page["notes"]} == set(there)
+    assert {each.code for each in added if each.status != 201} == {"bad_input"}
+    assert page["left_out"] == []
+    for id_ in there:
+        assert daimon.call("DELETE", f"/v1/memory/items/{id_}").status == 200
 
 
 @pytest.mark.parametrize(

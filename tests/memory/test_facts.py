@@ -143,7 +143,7 @@ async def test_a_page_that_is_too_full_keeps_the_oldest_and_the_rest_are_notes_a
     for n in range(5):
         journal.outcome(Remember(str(n) * 1500, f"n{n}", on_page=True))
     page = await store.page(HOME_SPACE, OWNER)
-    assert [note.id for note in page.notes] == ["n0", "n1"]
+    assert ([note.id for note in page.notes], page.left_out) == (["n0", "n1"], ("n2", "n3", "n4"))
     assert page.characters <= page.most_characters
     assert len(await items(store, "note")) == 5
 

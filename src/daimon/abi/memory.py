@@ -198,6 +198,8 @@ class Page:
 
     notes: tuple[Item, ...]
     most_characters: int
+    left_out: tuple[str, ...] = ()
+    """Notes that were meant for it and do not fit, as when two turns add to it at once."""
 
     @property
     def characters(self) -> int:

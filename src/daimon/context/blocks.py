@@ -41,6 +41,8 @@ _MORE = "- and {} more"
 _OLDER = "(Older turns are left out here as well.)"
 _SUMMARY = "[earlier] Not shown any more, in short. `recall` finds the words."
 _MEMORY = "[memory] Recalled for what comes next. It was said then; it may not hold now."
+_FULL = "(It is full, and these did not fit: {}. Merge notes with `remember`, or keep them off the page.)"
+MOST_LEFT_OUT = 5
 _PAGE = "[page] What you keep in mind at all times. `remember` changes it."
 
 
@@ -51,7 +53,8 @@ def block(message: Message, refs: Iterable[ContextRef] = ()) -> Block:
 def page(found: Page) -> Block | None:
     if not found.notes:
         return None
-    lines = (f"- {' '.join(note.text.split())} ({note.id})" for note in found.notes)
+    lines = [f"- {' '.join(note.text.split())} ({note.id})" for note in found.notes]
+    lines += [_FULL.format(", ".join(found.left_out[:MOST_LEFT_OUT]))] if found.left_out else []
     message = said(Role.USER, "\n".join((_PAGE, *lines)), join(note.label for note in found.notes))
     return block(message, (ContextRef("quote", note.source) for note in found.notes))
 

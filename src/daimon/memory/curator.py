@@ -7,7 +7,8 @@ The label of what the owner says here is theirs. A note that is taken off the pa
 still finds it.
 """
 
-from dataclasses import dataclass, replace
+import asyncio
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
@@ -67,6 +68,7 @@ class StoreCurator:
     clock: Clock
     ids: Ids
     redactor: Redactor
+    _adding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def search(self, query: Query) -> Recalled:
         return self._shown(await self.store.recall(replace(query, space=HOME_SPACE, principal=OWNER)))
@@ -88,10 +90,11 @@ class StoreCurator:
 
     async def remember(self, text: str, on_page: bool) -> Item:
         text = _worded(text, "the note", MOST_CHARACTERS)
-        if on_page:
-            _require_room(await self.page(), text)
         note = self.ids.new("note_")
-        await self._amend(Remember(text, note, on_page))
+        async with self._adding:  # two at once would both find room
+            if on_page:
+                _require_room(await self.page(), text)
+            await self._amend(Remember(text, note, on_page))
         return await self._item(note)
 
     async def take_off(self, id_: str) -> Item:
