@@ -42,7 +42,7 @@ class Meaning:
         while self.embedder is not None:
             try:
                 await Embedding(self.embedder, run, clock, AFTER_S).work()
-            except Exception:  # whatever is wrong with vectors, the gateway goes on
+            except Exception:  # noqa: BLE001 - whatever is wrong with vectors, the gateway goes on
                 _LOG.exception("vectors cannot be made; tried again in %d s", AGAIN_S)
                 await clock.sleep(AGAIN_S)
         await asyncio.Event().wait()

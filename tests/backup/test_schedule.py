@@ -140,9 +140,8 @@ async def test_whatever_is_wrong_with_backups_the_gateway_is_told_and_goes_on(tm
     schedule = Schedule(home, planned(home), clock, broken)
     tending = asyncio.ensure_future(schedule.tend())
     async with asyncio.timeout(DEADLINE_S):
-        while not schedule.warnings:
-            clock.jump(FIRST_S)
-            await asyncio.sleep(0.01)
+        await clock.advance(FIRST_S)
+        await until(lambda: bool(schedule.warnings))
     assert "not a dict" in schedule.warnings[0]
     assert not tending.done()
     tending.cancel()

@@ -120,7 +120,9 @@ def test_what_is_recalled_keeps_to_its_room(told: list[str], most: int) -> None:
     made = blocks.memory(Recalled(hits, "words"), most)
     if made is not None:
         assert estimate(made.message) <= most
-        assert blocks.why(made.refs)["n0"] == "words 1"
+        why = blocks.why(made.refs)
+        assert why
+        assert all(reason == f"words {int(id_[1:]) + 1}" for id_, reason in why.items())
 
 
 def test_a_block_that_is_too_long_keeps_its_beginning_or_is_none() -> None:
@@ -133,3 +135,11 @@ def test_a_block_that_is_too_long_keeps_its_beginning_or_is_none() -> None:
     assert short.refs == made.refs
     assert blocks.fitted(made, 10) is None
     assert blocks.fitted(short, 100) is short
+
+
+def test_what_says_the_same_is_told_once_and_what_says_more_is_told_too() -> None:
+    told = ["the spare key is under the blue pot", "Remember that the spare key is under the blue pot", "Anna has a spare key, and a dog"]
+    hits = tuple(Hit(item(f"n{n}", text), 1.0, ()) for n, text in enumerate(told))
+    made = blocks.memory(Recalled(hits, "words"), 500)
+    assert made is not None
+    assert [line for line in made.message.text.split("\n") if line.startswith("- ")] == [f"- {told[0]}", f"- {told[2]}"]

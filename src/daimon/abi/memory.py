@@ -251,7 +251,7 @@ class Recalled:
     hits: tuple[Hit, ...]
     """The best first."""
     how: str
-    """By what: `words and meaning (all-MiniLM-L6-v2)`, `words only: no embeddings are set up`."""
+    """By what: `words and meaning (all-MiniLM-L6-v2)`, `words only: nobody makes vectors here`."""
 
 
 class Memory(Protocol):

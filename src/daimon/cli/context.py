@@ -48,6 +48,8 @@ def _table(found: SeenRequest) -> None:
         why = f"{message.why}: {_beginning(message)}"
         row = (f"{message.tokens:,}", what, message.source, "yes" if message.label.is_trusted else "no", why)
         table.add_row(*(Text(screen.plain(cell)) for cell in row))
+        for line in message.lines:
+            table.add_row("", "", Text(screen.plain(line.item)), "", Text(screen.plain(f"{line.text[:MOST_SHOWN]}  {line.why}".strip())))
     out.print(table)
 
 

@@ -46,10 +46,13 @@ def search(given: Path | None, wanted: Wanted, as_json: bool) -> None:
     if as_json:
         screen.emit(encode(Recalled, found))
         return
-    rows = screen.table("id", "when", "what", "why")
+    out = screen.out()
     for hit in found.hits:
-        rows.add_row(*_cells(hit.item), Text(screen.plain(_reasons(hit)), "dim"))
-    screen.out().print(rows if found.hits else "nothing was found")
+        id_, when, what = _cells(hit.item)
+        out.print(what)
+        out.print(Text(f"  {id_}  {when}  {screen.plain(_reasons(hit))}", "dim"))
+    if not found.hits:
+        out.print("nothing was found")
     screen.remark(f"looked by {found.how}")
 
 

@@ -21,6 +21,8 @@ from daimon.context.tokens import PER_MESSAGE, estimate, first, of_text
 
 OURS = Label.of(Origin(Author.SERVICE, "daimon"))
 MOST_NAME = 60
+LEAST_SAME, MOST_SAME = 12, 600
+"""Characters of a text that is compared with others."""
 LINE = 160
 """Tokens of one recalled line."""
 MOST_SUMMARY = 600
@@ -66,7 +68,7 @@ def memory(recalled: Recalled, tokens: int) -> Block | None:
     for hit in recalled.hits:
         day = hit.item.at.date()
         size = of_text(_line(hit)) + 1 + (0 if day in days else of_text(_day(day)) + 1)
-        if size <= left:  # else something shorter may fit
+        if size <= left and not _is_told(hit, kept):  # else something shorter may fit
             kept.append(hit)
             days.add(day)
             left -= size
@@ -168,6 +170,16 @@ def _name(path: str) -> str:
 def why(refs: Iterable[ContextRef]) -> dict[str, str]:
     """By the id of a recalled item: why it was one."""
     return {ref.ref.partition(" ")[0]: ref.ref.partition(" ")[2] for ref in refs if ref.what == "why"}
+
+
+def _is_told(hit: Hit, kept: Sequence[Hit]) -> bool:
+    """A note, what was said when it was made, and the answer to that say the same thing three times."""
+    mine = _plain(hit)
+    return len(mine) >= LEAST_SAME and any(mine in (other := _plain(one)) or (other in mine and len(mine) < 2 * len(other)) for one in kept)
+
+
+def _plain(hit: Hit) -> str:
+    return " ".join(hit.item.text[:MOST_SAME].casefold().split())
 
 
 def _day(day: date) -> str:

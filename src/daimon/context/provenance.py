@@ -8,11 +8,12 @@ A message that nothing explains is shown as `unknown`: another release made it, 
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from daimon.abi.codec import decode, encode
+from daimon.abi.codec import blob_hash, decode, encode
 from daimon.abi.context import Entry, Form, Sort
 from daimon.abi.errors import Erased, JournalDamaged, NotFound
 from daimon.abi.ids import BlobHash, TurnId
@@ -91,8 +92,10 @@ async def seen(archive: Archive, store: Blobs, turn: TurnId, step: int | None = 
     chunks = list(_chunks(await _request(store, call.request, f"step {n} of {turn}")))
     refs = call.context if isinstance(call, Replied) else _refs_before(steps, n)
     known = await _candidates(archive, turn, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
-    noted = [ref for each in calls.values() if isinstance(each, Replied) for ref in each.context]
-    recalled = _Recalled(tuple(dict.fromkeys(ref.ref for ref in noted if ref.what == "memory")), reasons(noted))
+    recalled = _recalls([each.context for each in calls.values() if isinstance(each, Replied)])
+    for earlier in (ref.ref for ref in refs if ref.what == "turn"):
+        with suppress(NotFound, JournalDamaged):
+            recalled |= _recalls([each.body.context for each in await archive.steps(TurnId(earlier)) if isinstance(each.body, Replied)])
     tools = decode(tuple[Manifest, ...], chunks[1]) if len(chunks) > 1 else ()
     messages = tuple(_message(chunk, known, recalled) for n, chunk in enumerate(chunks) if n != 1)
     usage = call.usage if isinstance(call, Replied) else None
@@ -140,7 +143,7 @@ async def _candidates(archive: Archive, turn: TurnId, earlier: list[TurnId]) -> 
     return found
 
 
-def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], recalled: "_Recalled") -> SeenMessage:
+def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], recalled: Mapping[str, "_Recalled"]) -> SeenMessage:
     message = decode(Message, chunk)
     text = text_of(message)
     found = SeenMessage(
@@ -156,7 +159,8 @@ def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], reca
     mark = text.split(maxsplit=1)[0] if text.strip() else ""
     if mark in _BLOCKS and message.role is Role.USER:
         sort, reason = _BLOCKS[mark]
-        lines = recalled.lines(text) if sort == "memory" else tuple(_notes(text)) if sort == "page" else ()
+        block = recalled.get(blob_hash(chunk), _Recalled((), {}))
+        lines = block.lines(text) if sort == "memory" else tuple(_notes(text)) if sort == "page" else ()
         return replace(found, sort=sort, source="memory" if lines else "daimon", why=reason, lines=lines)
     if ref := _REF.search(text):
         return replace(found, source=ref[1], why="clipped, because nothing else would fit", form="clipped")
@@ -165,15 +169,26 @@ def _message(chunk: bytes, known: Mapping[bytes, tuple[Entry, Form, bool]], reca
 
 @dataclass(frozen=True, slots=True)
 class _Recalled:
-    """What this turn recalled, in the order of the lines of its block."""
+    """What a turn recalled, in the order of the lines of its block."""
 
     items: tuple[str, ...]
     why: Mapping[str, str]
 
     def lines(self, text: str) -> tuple[LineOf, ...]:
         found = [line for line in text.split("\n") if line.startswith("- ")]
-        items = self.items if len(found) == len(self.items) else ("",) * len(found)  # of an earlier turn: its own context tells
+        items = self.items if len(found) == len(self.items) else ("",) * len(found)
         return tuple(LineOf(item, line, self.why.get(item, "")) for item, line in zip(items, found, strict=True))
+
+
+def _recalls(contexts: Iterable[tuple[ContextRef, ...]]) -> dict[str, _Recalled]:
+    """By the hash of the block; only the reply that was the first to have it tells what is in it."""
+    found: dict[str, _Recalled] = {}
+    for refs in contexts:
+        hash_ = next((ref.ref for ref in refs if ref.what == "recall"), "")
+        items = tuple(ref.ref for ref in refs if ref.what == "memory")
+        if hash_ and items:
+            found[hash_] = _Recalled(items, reasons(refs))
+    return found
 
 
 def _notes(text: str) -> Iterator[LineOf]:

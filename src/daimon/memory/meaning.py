@@ -17,7 +17,8 @@ from daimon.memory.matrix import Matrix
 from daimon.memory.recall import meant, recall
 
 T = TypeVar("T")
-WORDS_ONLY = "words only: no embeddings are set up"
+WORDS_ONLY = "words only: nobody makes vectors here"
+NEWEST = "date: nothing was asked for"
 NOTHING_YET = "words only: nothing has a vector yet"
 PATIENCE_S = 1.5
 """For the vector of a question: somebody waits for the answer."""
@@ -58,7 +59,7 @@ class Recall:
             return b"", WORDS_ONLY
         text, has_vectors = await self._run(lambda connection: (meant(connection, query), _has_vectors(connection, embedder.model)))
         if not has_vectors or not text.strip():
-            return b"", NOTHING_YET
+            return b"", NOTHING_YET if text.strip() else NEWEST
         try:
             async with asyncio.timeout(PATIENCE_S):
                 (vector,) = await embedder.embed((text,), "query")
