@@ -140,6 +140,7 @@ async def test_whatever_is_wrong_with_backups_the_gateway_is_told_and_goes_on(tm
     schedule = Schedule(home, planned(home), clock, broken)
     tending = asyncio.ensure_future(schedule.tend())
     async with asyncio.timeout(DEADLINE_S):
+        await asyncio.sleep(0)
         await clock.advance(FIRST_S)
         await until(lambda: bool(schedule.warnings))
     assert "not a dict" in schedule.warnings[0]
