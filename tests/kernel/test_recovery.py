@@ -18,7 +18,7 @@ import pytest
 from pydantic import JsonValue
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, replies, result_text
 
-from daimon.abi.errors import BadInput, Erased, ToolFailed
+from daimon.abi.errors import BadInput, Erased, ProviderFailed, ToolFailed
 from daimon.abi.event import Address, Answer, Event, Said
 from daimon.abi.ids import HOME_SPACE, OWNER, StepRef
 from daimon.abi.label import Author, Label, Origin, owned
@@ -26,7 +26,7 @@ from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Role, Text
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.ports import Claim
-from daimon.abi.step import Asked, Granted, Intended, Replied, Started, Upgraded
+from daimon.abi.step import Asked, ContextRef, Granted, Intended, ModelFailed, Replied, Started, Upgraded
 from daimon.abi.tool import Call, Capability, Effect, Pending, Question, Result, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.journal.sqlite import SqliteJournal
@@ -639,3 +639,18 @@ async def test_a_conversation_goes_on_without_the_words_of_a_source_that_was_for
         assert (await journal.turn(later.id)).ending is Ending.ANSWERED
         kinds = [step.body.kind for step in await journal.steps(turn.id)]
         assert kinds.index("intent") < kinds.index("erased")
+
+
+async def test_a_call_that_failed_has_the_label_and_the_references_of_its_prompt() -> None:
+    page = Label.of(Origin(Author.STRANGER, "web:x.org"))
+    script = [calls(("read", {"text": "the page"})), says("read it"), ProviderFailed("cut", "gone"), says("here I am")]
+
+    async def read(arguments: dict[str, JsonValue], call: Call) -> Result:
+        return Result("words of the page", labels={"": page})
+
+    async with kernel(script=script, tools=[Tool("read", behaviour=read)]) as rig:
+        first, _ = await rig.ask("read that page")
+        _, steps = await rig.ask("what was it?")
+        (failed,) = [step for step in steps if isinstance(step.body, ModelFailed)]
+        assert Origin(Author.STRANGER, "web:x.org") in failed.label.origins
+        assert failed.body.context == (ContextRef("turn", first.id),)
