@@ -21,7 +21,9 @@ class Patient(Unmetered):
     name = "patient"
 
     async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
-        said = next(message.text for message in reversed(request.messages) if message.role is Role.USER)
+        # What the prompt adds by itself begins with its kind in brackets.
+        heard = (message.text for message in reversed(request.messages) if message.role is Role.USER)
+        said = next(text for text in heard if not text.startswith("["))
         results = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
         if said == "wait":
             yield Delta("slow ")
