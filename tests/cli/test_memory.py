@@ -156,15 +156,10 @@ def test_at_a_terminal_a_restoring_shows_what_will_change(daimon: Daimon) -> Non
 def test_a_turn_under_way_keeps_its_words_and_the_error_says_so(daimon: Daimon) -> None:
     daimon.use_patient_model()
     daimon.up()
-    sent = daimon.run("inject", "--json", given=b'{"type": "message", "text": "think"}\n')
+    sent = daimon.run("inject", "--json", given=b'{"type": "message", "text": "wait"}\n')
     event = json.loads(sent.out.splitlines()[0])["event"]
-    turns: list[Any] = []
-
-    def has_begun() -> bool:
-        turns[:] = json.loads(daimon.run("turns", "--json").out)
-        return bool(turns)
-
-    wait_until(has_begun)
+    wait_until((daimon.signs / "started").exists)
+    turns = json.loads(daimon.run("turns", "--json").out)
     for source in (event, turns[0]["id"]):
         refused = daimon.run("memory", "forget", "--source", source, "--yes")
         assert (refused.code, "is not over" in refused.err, turns[0]["id"] in refused.err) == (4, True, True)
