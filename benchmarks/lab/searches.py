@@ -2,7 +2,8 @@
 
 All have the same rows. The least multiplies one block of float32 with the question's vector, sorts out the nearest, and asks the full text
 index of the memory file for the best matches of the bare words; it knows nothing of scopes, labels, neighbours, reasons, and shows no row.
-sqlite-vec stands in for the multiplication. Every one is asked for as much as recall looks at in a list.
+sqlite-vec stands in for the multiplication. These are asked for the `DEEP` best; recall itself takes twice as many from each list, and more
+before a model call.
 """
 
 import time

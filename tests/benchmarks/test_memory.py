@@ -91,7 +91,7 @@ def test_a_ratio_is_the_median_over_questions() -> None:
     assert found.ratio("recall", "vec") is None
 
 
-def test_sqlite_vec_finds_what_exact_search_finds(tmp_path: Path, said: list[chatter.Line]) -> None:
+def test_sqlite_vec_takes_part_where_it_can_be_had(tmp_path: Path, said: list[chatter.Line]) -> None:
     meant = chatter.vectors(ROWS)
     try:
         vec = Vec(tmp_path / "vec.db", meant)
