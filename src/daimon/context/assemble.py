@@ -5,7 +5,7 @@ providers charge little for a beginning that they have seen before. Earlier turn
 is cut where it was cut last time, until it does not fit (`policy.py`).
 
 Two stages. `prepare` reads: earlier turns, the page, what memory has on the question, which files have changed. It has a deadline; what is
-late is left out, and the prompt says so. `assemble` computes: it touches nothing but what is in memory. The reply records as references
+late is left out, and recorded. `assemble` computes: it touches nothing but what is in memory. The reply records as references
 which turns, blocks and cut it had before it, so that a resumed or replayed turn has the same. `assemble` is pure but for one thing: what it
 shows is cleaned of secrets, known and shaped, by what is known today.
 """
