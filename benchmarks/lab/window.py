@@ -60,15 +60,17 @@ class Windows:
         return {line.id for line in self.dialogue.lines if " ".join(line.words.split()) in shown}
 
     async def _prompt(self, question: Question, tokens: int) -> Prompt:
+        if self.estimator.factor(MODEL) == 1.0:
+            prompt = await self._sent(question, tokens)
+            self.estimator.learn(Conversation(HOME_SPACE, self.dialogue.name), MODEL, prompt, _count(prompt))
+        return await self._sent(question, tokens)
+
+    async def _sent(self, question: Question, tokens: int) -> Prompt:
         window = int(tokens / self.estimator.factor(MODEL))
         paging = Paging(TokenBudget(window, 0, 0, 0), int(window * SHARE))
         pager = Pager(Sources(self.journal, self.journal, self.memory), "You are Daimon.", paging, PlainRedactor())
         scene = self._scene(question)
-        prompt = pager.assemble(scene, await pager.prepare(scene), ())
-        if self.estimator.factor(MODEL) == 1.0:
-            self.estimator.learn(scene.turn.where, MODEL, prompt, _count(prompt))
-            return await self._prompt(question, tokens)
-        return prompt
+        return pager.assemble(scene, await pager.prepare(scene), ())
 
     def _scene(self, question: Question) -> Scene:
         last = self.dialogue.lines[-1]

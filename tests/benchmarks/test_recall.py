@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import recall
-from lab import window
 from lab.dialogues import Question, load
 from lab.process import CHECKOUT
 
@@ -55,15 +54,11 @@ def test_each_aim_can_be_missed() -> None:
         assert not all(recall.aims({**GOOD, name: value}).values())
 
 
-def test_a_window_takes_what_fits() -> None:
-    assert window.packed([], 100) == set()
-
-
 def test_a_small_dialogue_goes_through_the_real_store(tmp_path: Path) -> None:
     done = run("--data", str(dialogue(tmp_path / "data.json")))
     assert done.returncode == 0, done.stderr
     fields = json.loads(done.stdout.splitlines()[-1])
-    assert (fields["r_at_5"], fields["questions"]) == (100.0, 2)
+    assert (fields["r_at_5"], fields["in_window_4k"], fields["questions"]) == (100.0, 100.0, 2)
 
 
 def test_without_data_it_says_what_to_do(tmp_path: Path) -> None:
