@@ -11,7 +11,7 @@ from lab import wire
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 READY_S = 30.0
-EXIT_S = 30.0
+EXIT_S = 75.0
 
 
 class Died(Exception):
