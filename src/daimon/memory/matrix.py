@@ -46,10 +46,6 @@ class Matrix:
     def model(self) -> str:
         return self._model
 
-    @property
-    def is_loaded(self) -> bool:
-        return bool(self._dense)
-
     def nearest(
         self,
         connection: apsw.Connection,
