@@ -290,3 +290,23 @@ async def test_a_call_for_which_there_is_no_room_is_refused_and_undo_is_not(tmp_
         assert "sandbox.layers_mb" in str(refused.result)
         await daimon.workspaces.undo(OWN)
         assert [change.path for change in await daimon.workspaces.diff(OWN)] == ["one"]
+
+
+async def test_a_file_that_the_owner_changed_is_told_before_the_model_is_asked_until_it_is_read_again(tmp_path: Path) -> None:
+    async with agent(tmp_path) as made:
+        (made.project / "a.txt").write_text("one")
+        (made.project / "b.txt").write_text("one")
+        await made.does(("read_file", {"path": "./a.txt"}), ("read_file", {"path": "b.txt"}))
+        (made.project / "a.txt").write_text("two")
+        await made.does()
+        assert "changed since you read it: a.txt" in _notice()
+        assert "b.txt" not in _notice()
+        await made.does(("read_file", {"path": "a.txt"}))
+        await made.does()
+        assert not _notice()
+
+
+def _notice() -> str:
+    """Of the last request."""
+    last = MODELS["scripted"].requests[-1].messages[-1].text
+    return last if last.startswith("[now]") else ""
