@@ -292,6 +292,7 @@ async def test_a_call_for_which_there_is_no_room_is_refused_and_undo_is_not(tmp_
         assert [change.path for change in await daimon.workspaces.diff(OWN)] == ["one"]
 
 
+@pytest.mark.skipif("DAIMON_TEST_ON_OVERLAY" in os.environ, reason="a copy has the owner's edits when it is made anew, not before")
 async def test_a_file_that_the_owner_changed_is_told_before_the_model_is_asked_until_it_is_read_again(tmp_path: Path) -> None:
     async with agent(tmp_path) as made:
         (made.project / "a.txt").write_text("one")
