@@ -57,6 +57,8 @@ class Gateway(_Branch):
     port: Annotated[int, Field(ge=0, le=65535)] | None = None
     """Left out: 7310, or any free one if that is taken."""
     max_event_bytes: Annotated[int, Field(ge=1_024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
+    public_url: Annotated[str, Field(pattern=r"^(https?://[^/?#]+)?$")] = ""
+    """Where a proxy or tunnel of yours is reached from outside, such as https://daimon.example.org; it passes on `/hooks/` and nothing else."""
 
 
 def _amount(cost: Decimal) -> Decimal:
@@ -306,6 +308,61 @@ class Network(_Branch):
     """Names with the address and port that each stands for: the only way to reach something in your own network."""
 
 
+Secret = Annotated[str, Field(pattern=r"^(vault|env):.+$")]
+"""`vault:NAME`, a secret of the vault, or `env:NAME`, a variable of the environment."""
+
+
+class Telegram(_Branch):
+    token: Secret = "vault:telegram"
+    """Of the bot, as @BotFather gave it."""
+    by: Literal["polling", "webhook"] = "polling"
+    """Fetch updates, which works behind any firewall, or have them posted to `public_url`."""
+    api: str = "https://api.telegram.org"
+
+
+class Slack(_Branch):
+    bot_token: Secret = "vault:slack-bot"
+    """Begins with xoxb-."""
+    app_token: Secret = "vault:slack-app"
+    """Begins with xapp-; for socket mode."""
+    api: str = "https://slack.com/api"
+
+
+class Mail(_Branch):
+    address: str
+    """The agent's own; mail to it is for the agent."""
+    imap: str
+    """HOST or HOST:PORT."""
+    smtp: str
+    user: str = ""
+    """Left out: the address."""
+    password: Secret = "vault:mail"
+    security: Literal["tls", "starttls", "none"] = "tls"
+    """`none`: for a server on this machine only."""
+    inbox: str = "INBOX"
+    sent: str = ""
+    """The folder that sent mail is kept in and looked for. Left out: the one that the server calls so."""
+    name: str = ""
+    """What stands beside the address."""
+
+
+class Matrix(_Branch):
+    homeserver: str
+    """Such as https://matrix.org."""
+    user: str
+    """Such as @agent:matrix.org."""
+    token: Secret = "vault:matrix"
+
+
+class Channels(_Branch):
+    """How people reach the agent. `daimon channel add` writes these."""
+
+    telegram: Telegram | None = None
+    slack: Slack | None = None
+    mail: Mail | None = None
+    matrix: Matrix | None = None
+
+
 OFF = "off"
 
 
@@ -359,6 +416,7 @@ class Settings(_Branch):
     memory: Memory = Memory()
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
+    channels: Channels = Channels()
     backup: Backup = Backup()
     extensions: tuple[str, ...] = ()
     """Python modules with a function `extend(kit)`, which may add tools, models and channels."""

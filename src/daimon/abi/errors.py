@@ -9,6 +9,10 @@
     ├── ProviderFailed      the router: another try, another model
     ├── OverBudget          the turn: a reservation does not fit; it waits, or the owner is asked
     ├── NotSent             the postman: nothing left the machine, so a second try is safe
+    │   └── RetryLater      the service said when to come back
+    ├── LockedOut           the owner: a service does not let us in any more
+    ├── WatchFailed         the automation: its watcher could not look; the tick says so
+    ├── WebFailed           the asker: the world was not reached, or must not be
     ├── Misconfigured       the operator: a setting, a file, a missing program
     │   └── HomeBusy        another process holds this home
     ├── NotFound            the asker: no such turn, step, blob
@@ -95,6 +99,36 @@ class NotSent(DaimonError):
     """A channel raises it when it knows that a message did not go out."""
 
     code = "not_sent"
+
+
+class RetryLater(NotSent):
+    """The same, and the service said when to come back: that does not count as a try."""
+
+    code = "retry_later"
+
+    def __init__(self, message: str, after_s: float) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+
+
+class LockedOut(DaimonError):
+    """A channel raises it: its credential is refused, and will be until the owner gives it another one."""
+
+    code = "locked_out"
+
+
+class WatchFailed(DaimonError):
+    code = "watch_failed"
+
+
+class WebFailed(DaimonError):
+    """`refused`, `unknown_host`, `timeout`, `unreachable`, `tls`, `too_many_redirects`, `bad_address`."""
+
+    code = "web_failed"
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Misconfigured(DaimonError):

@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue
 from daimon.abi.ids import HOME_SPACE, SELF, AgentId, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Content
+from daimon.abi.plan import Plan
 
 SCHEMA = 2
 """The version of stored events, turns and steps. Readers upgrade older ones (`abi/upgrade.py`)."""
@@ -38,7 +39,17 @@ class Said:
     parts: tuple[Content, ...]
     speaker: str = ""
     """What the channel calls whoever said it, where several people speak. A name that anybody may give themselves."""
+    asks: "Asks | None" = None
+    """It is a question that waits for an answer."""
     kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    to: StepRef
+    """What an answer resolves."""
+    options: tuple[str, ...] = ()
+    """Empty: any text will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,10 @@ class Webhook:
     service: str
     data: JsonValue
     headers: dict[str, str] = field(default_factory=dict)
+    task: str = ""
+    """What is to be done with it, in the words of whoever made the hook."""
+    by: Label | None = None
+    """Of the task."""
     kind: Literal["webhook"] = "webhook"
 
 
@@ -62,8 +77,19 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
+    """An automation is due, and what it looks at has changed."""
+
     job: str
     data: JsonValue = None
+    """The change."""
+    task: str = ""
+    """What is to be done, in the words of whoever set it."""
+    by: Label | None = None
+    """Of the task; the event's own label is that of all of it."""
+    plan: Plan | None = None
+    """What its turn may do without a question."""
+    model: str = ""
+    """Who is to answer; empty: as for all."""
     kind: Literal["heartbeat"] = "heartbeat"
 
 

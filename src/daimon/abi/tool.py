@@ -12,8 +12,10 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import Field, JsonValue
 
-from daimon.abi.event import Address
+from daimon.abi.automation import Automate, Cease
+from daimon.abi.event import Address, Asks
 from daimon.abi.form import Form
+from daimon.abi.hook import MakeHook
 from daimon.abi.ids import AgentId, Conversation, Key, PrincipalId, SpaceId, TimerId
 from daimon.abi.label import UNLABELLED, Author, Label
 from daimon.abi.memory import Forget, Learn, Put, Relate, Remember, Summarise, Unrelate
@@ -134,6 +136,8 @@ class Send:
     parts: tuple[Content, ...]
     not_before: Moment | None = None
     """It waits until then. Later messages to the same place do not wait with it."""
+    asks: Asks | None = None
+    """It is a question that waits for an answer."""
     kind: Literal["send"] = "send"
 
 
@@ -165,7 +169,22 @@ class StatePlan:
 
 
 Operation = Annotated[
-    SetTimer | CancelTimer | Remember | Forget | Learn | Put | Relate | Unrelate | Summarise | Send | Post | HandOver | StatePlan,
+    SetTimer
+    | CancelTimer
+    | Remember
+    | Forget
+    | Learn
+    | Put
+    | Relate
+    | Unrelate
+    | Summarise
+    | Send
+    | Post
+    | HandOver
+    | StatePlan
+    | Automate
+    | Cease
+    | MakeHook,
     Field(discriminator="kind"),
 ]
 """What takes effect together with the outcome that carries it, in the same transaction: exactly once, by construction."""

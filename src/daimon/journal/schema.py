@@ -141,4 +141,50 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE residues (n INTEGER PRIMARY KEY, at INTEGER NOT NULL);
     INSERT INTO residues (at) SELECT MAX(at) FROM erasures HAVING COUNT(*) > 0;
     """,
+    """
+    CREATE TABLE people (
+        space TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, rank TEXT NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (space, id)) WITHOUT ROWID;
+    CREATE TABLE contacts (
+        space TEXT NOT NULL, channel TEXT NOT NULL, sender TEXT NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL,
+        place TEXT NOT NULL, paired_at INTEGER NOT NULL, last_at INTEGER,
+        PRIMARY KEY (space, channel, sender)) WITHOUT ROWID;
+    CREATE TABLE knocks (
+        space TEXT NOT NULL, channel TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL, place TEXT NOT NULL,
+        times INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+        PRIMARY KEY (space, channel, sender)) WITHOUT ROWID;
+    CREATE TABLE invitations (
+        space TEXT NOT NULL, hash BLOB NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL, rank TEXT NOT NULL,
+        until INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0, used_at INTEGER,
+        PRIMARY KEY (space, hash)) WITHOUT ROWID;
+    CREATE TABLE introductions (
+        pos INTEGER PRIMARY KEY, space TEXT NOT NULL, what TEXT NOT NULL, person TEXT NOT NULL, about TEXT NOT NULL, by TEXT NOT NULL,
+        at INTEGER NOT NULL);
+
+    CREATE TABLE automations (
+        space TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, label BLOB, by TEXT NOT NULL, at INTEGER NOT NULL,
+        version INTEGER NOT NULL DEFAULT 1, state BLOB, ceased_at INTEGER,
+        PRIMARY KEY (space, id)) WITHOUT ROWID;
+    CREATE TABLE ticks (
+        space TEXT NOT NULL, automation TEXT NOT NULL, due INTEGER NOT NULL, at INTEGER NOT NULL,
+        outcome TEXT NOT NULL, why TEXT NOT NULL, event TEXT NOT NULL,
+        PRIMARY KEY (space, automation, due)) WITHOUT ROWID;
+    CREATE INDEX ticks_by_time ON ticks (space, at);
+
+    CREATE TABLE hooks (
+        space TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, label BLOB, by TEXT NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (space, name)) WITHOUT ROWID;
+    CREATE TABLE deliveries (
+        n INTEGER PRIMARY KEY, space TEXT NOT NULL, hook TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL,
+        outcome TEXT NOT NULL, why TEXT NOT NULL, event TEXT NOT NULL, body BLOB);
+    CREATE UNIQUE INDEX deliveries_by_key ON deliveries (space, hook, key) WHERE outcome <> 'refused';
+    CREATE INDEX deliveries_by_hook ON deliveries (space, hook, n);
+
+    ALTER TABLE outbox ADD COLUMN done INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE sent (
+        channel TEXT NOT NULL, dest TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL, piece INTEGER NOT NULL,
+        PRIMARY KEY (channel, dest, ref)) WITHOUT ROWID;
+    CREATE INDEX sent_by_key ON sent (key);
+    CREATE TABLE kept (channel TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (channel, name)) WITHOUT ROWID;
+    """,
 )

@@ -1,0 +1,149 @@
+"""What happens by itself: when, what for, with what, and what became of each time.
+
+An automation says when it is due (`When`), what the owner wants then (`task`), and under which licence. A *tick* is one moment at which
+it was due; each leaves a record, whatever came of it. A tick that runs is an event `Heartbeat` with the key `ID@DUE`, accepted in the
+transaction that records the tick: so it runs once.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+
+from pydantic import Field, JsonValue
+
+from daimon.abi.event import Address, Event
+from daimon.abi.ids import PrincipalId, SpaceId
+from daimon.abi.label import UNLABELLED, Label
+from daimon.abi.plain import Moment
+from daimon.abi.plan import Plan
+from daimon.abi.watch import Watch
+
+if TYPE_CHECKING:
+    from daimon.abi.ports import Accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """Five fields: minute, hour, day of month, month, day of week."""
+
+    text: str
+    kind: Literal["cron"] = "cron"
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """An interval, counted from `start`, on the clock that never jumps: daylight saving does not move it."""
+
+    seconds: int
+    start: Moment
+    kind: Literal["every"] = "every"
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    at: Moment
+    kind: Literal["once"] = "once"
+
+
+When = Annotated[Cron | Every | Once, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Automation:
+    id: str
+    """Also its name: short, in small letters, with hyphens. It is the `job` of its turns."""
+    when: When
+    task: str
+    """What is to be done, in the owner's words."""
+    timezone: str
+    """An IANA name; for cron."""
+    said: str = ""
+    """The schedule as the owner put it: `every weekday at 8`."""
+    watch: Watch | None = None
+    """Look there first; wake the model only with a change."""
+    to: Address | None = None
+    """Where results go. None: to the owner, where they spoke last."""
+    model: str = ""
+    """A name of `[models]`; empty: as for all."""
+    cost: Decimal | None = None
+    """US dollars a day; None: as `budget.job`."""
+    tokens: int | None = None
+    licence: Plan | None = None
+    """What each of its turns may do without a question, stated with it."""
+    catch_up: Literal["skip", "once", "all"] = "once"
+    """What becomes of ticks that were missed while nobody ran."""
+    overlap: Literal["skip", "wait"] = "skip"
+    """What becomes of a tick while the turn of the last one still goes on."""
+    jitter_s: float = 0.0
+    """Each tick is put off by up to so much, always by the same for the same tick."""
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An automation as it stands."""
+
+    automation: Automation
+    by: PrincipalId
+    label: Label = UNLABELLED
+    """Of its task and licence: whose words they are."""
+    since: datetime | None = None
+    state: JsonValue = None
+    """What its watcher keeps."""
+    last: "Tick | None" = None
+    version: int = 1
+
+
+Outcome = Literal["ran", "unchanged", "skipped", "missed", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    automation: str
+    due: datetime
+    at: datetime
+    outcome: Outcome
+    """`unchanged`: its watcher found nothing new. `missed`: nobody ran then, and it is not caught up. `failed`: its watcher could not look."""
+    why: str = ""
+    event: str = ""
+    """The event that it became."""
+
+
+@dataclass(frozen=True, slots=True)
+class Automate:
+    """Makes an automation, or puts another in the place of the one with its id. As an operation of a step it takes effect with it."""
+
+    automation: Automation
+    kind: Literal["automate"] = "automate"
+
+
+@dataclass(frozen=True, slots=True)
+class Cease:
+    """Takes one away. Its ticks stay on record."""
+
+    automation: str
+    kind: Literal["cease"] = "cease"
+
+
+class Automations(Protocol):
+    """Kept in the journal."""
+
+    async def automations(self, space: SpaceId) -> tuple[Kept, ...]: ...
+
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
+        """The state of its watcher begins anew if the watch is another one."""
+        ...
+
+    async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
+        """Raises NotFound."""
+        ...
+
+    async def tick(self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None) -> "Accepted | None":
+        """Records it, keeps what the watcher keeps, and accepts the event, in one transaction. A tick that is on record stays as it is, and
+        None is returned."""
+        ...
+
+    async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
+        """Newest first."""
+        ...

@@ -1,0 +1,114 @@
+"""Webhooks: what a service may post here, and how it proves that it is the service.
+
+`POST /hooks/NAME` is open to the world; the signature is what lets a delivery in. A delivery is accepted when it is on disk. Each leaves
+a record: accepted, filtered (it was the service's, and nobody is woken), repeated, refused with the reason. What a hook brings is a
+stranger's word, however well it is signed: the service passes on what others wrote.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from pydantic import JsonValue
+
+from daimon.abi.event import Address, Event
+from daimon.abi.ids import PrincipalId, SpaceId
+from daimon.abi.label import UNLABELLED, Label
+
+if TYPE_CHECKING:
+    from daimon.abi.ports import Accepted
+
+Scheme = Literal["github", "slack", "stripe", "generic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Lets a delivery pass if the value at a JSON pointer, or of a header, is one of these."""
+
+    at: str
+    """`/action`, or `header:X-GitHub-Event`."""
+    is_in: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    name: str
+    scheme: Scheme
+    secret: str
+    """Its name in the vault."""
+    mode: Literal["wake", "collect"] = "wake"
+    """Begin a turn with each delivery, or keep them for an automation that looks (`WatchHook`)."""
+    task: str = ""
+    """What is to be done with a delivery, in the owner's words."""
+    conversation: str = ""
+    """Empty: `hooks/NAME`."""
+    to: Address | None = None
+    filters: tuple[Filter, ...] = ()
+    """All must let it pass."""
+    schema: dict[str, JsonValue] = field(default_factory=dict)
+    """JSON Schema of the body; empty: any JSON."""
+    most_bytes: int = 1024 * 1024
+    tolerance_s: int = 300
+    """How old a timestamp may be, where the scheme has one."""
+    per_minute: int = 600
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """A hook as it stands."""
+
+    hook: Hook
+    by: PrincipalId
+    label: Label = UNLABELLED
+    """Of its task."""
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """One delivery, as it is on record."""
+
+    hook: str
+    key: str
+    """The service's own id of it."""
+    at: datetime
+    outcome: Literal["accepted", "collected", "filtered", "refused"]
+    why: str = ""
+    event: str = ""
+    data: JsonValue = None
+    headers: dict[str, str] = field(default_factory=dict)
+    n: int = 0
+    """Its place in order of arrival; given when it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeHook:
+    """As an operation of a step it takes effect with it."""
+
+    hook: Hook
+    kind: Literal["make_hook"] = "make_hook"
+
+
+class Hooks(Protocol):
+    """Kept in the journal."""
+
+    async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]: ...
+
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked: ...
+
+    async def unhook(self, space: SpaceId, name: str, by: PrincipalId) -> None:
+        """Raises NotFound."""
+        ...
+
+    async def post(self, space: SpaceId, posted: Posted, event: Event | None = None) -> "Accepted | None":
+        """Records it and accepts the event, in one transaction. None: a delivery with its key is on record already."""
+        ...
+
+    async def posted(self, space: SpaceId, hook: str, limit: int = 50) -> tuple[Posted, ...]:
+        """Newest first."""
+        ...
+
+    async def collected(self, space: SpaceId, hook: str, after: int, limit: int) -> tuple[Posted, ...]:
+        """Oldest first, those with a higher `n` than this."""
+        ...

@@ -1,0 +1,1 @@
+"""What happens by itself: schedules, automations, watchers. It decides when a model is woken, and makes no call itself."""
