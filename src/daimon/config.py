@@ -58,7 +58,7 @@ class Gateway(_Branch):
     """Left out: 7310, or any free one if that is taken."""
     max_event_bytes: Annotated[int, Field(ge=1_024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
     public_url: Annotated[str, Field(pattern=r"^(https?://[^/?#]+)?$")] = ""
-    """Where a proxy or tunnel of yours is reached from outside, such as https://daimon.example.org; it passes on `/hooks/` and nothing else."""
+    """Where a proxy or tunnel of yours is reached from outside, such as https://daimon.example.org. It passes on `/hooks/` only."""
 
 
 def _amount(cost: Decimal) -> Decimal:

@@ -104,7 +104,7 @@ class Tick:
     due: datetime
     at: datetime
     outcome: Outcome
-    """`unchanged`: its watcher found nothing new. `missed`: nobody ran then, and it is not caught up. `failed`: its watcher could not look."""
+    """`unchanged`: its watcher found nothing new. `missed`: nobody ran then, and it is not caught up. `failed`: the look failed."""
     why: str = ""
     event: str = ""
     """The event that it became."""
