@@ -294,6 +294,18 @@ class Past(Archive, Protocol):
         ...
 
 
+class Followed(Archive, Protocol):
+    """An archive whose readers come and go, and go on where they were."""
+
+    async def end(self) -> Cursor:
+        """After all that there is now."""
+        ...
+
+    async def require(self, cursor: Cursor) -> None:
+        """Raises BadInput if it is none that was handed out here."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
     """What calls took that have one thing in common."""

@@ -15,6 +15,7 @@
     DELETE /v1/grants/ID         take it back
     POST /v1/reload              read policies and the settings of agents, models, routes and budget again
     GET  /v1/feed                live progress as lines of JSON; ?conversation
+    GET  /v1/socket              a WebSocket: everything that happens, from a cursor on, and a way in; see `socket.py`
     GET  /v1/status              how it is
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
     …    /v1/memory              see `memories.py`
@@ -32,7 +33,7 @@ from typing import Any, get_args
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from daimon.abi.cleaning import cleaned_json, cleaned_text
@@ -44,7 +45,7 @@ from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
 from daimon.abi.money import Account
 from daimon.abi.plain import clean, is_utf8
-from daimon.abi.ports import Archive, Clock, DeadLetter, Given, Grouping, Ids, Ledger, Overview, Store
+from daimon.abi.ports import Clock, DeadLetter, Followed, Given, Grouping, Ids, Ledger, Overview, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
@@ -52,6 +53,7 @@ from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.memories import MemoryRoutes
+from daimon.gateway.socket import Socket
 from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.grants import Standing
@@ -65,7 +67,7 @@ class Parts:
     """What the API stands on."""
 
     inbox: Inbox
-    archive: Archive
+    archive: Followed
     overview: Overview
     store: Store
     ledger: Ledger
@@ -108,6 +110,7 @@ class Api:
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 *MemoryRoutes(parts.curator, self._json).all(),
                 Route("/healthz", self._health),
+                WebSocketRoute("/v1/socket", Socket(parts.inbox, parts.archive, parts.feed, parts.redactor).serve),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},
         )
@@ -120,6 +123,10 @@ class Api:
             )
         else:
             await self._others(scope, receive, send)
+
+    @property
+    def most_bytes(self) -> int:
+        return self._parts.inbox.max_event_bytes
 
     async def take(self, body: bytes, key: str | None) -> tuple[int, bytes]:
         """One event in, status and answer out."""

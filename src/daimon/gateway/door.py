@@ -13,6 +13,7 @@ from typing import Protocol
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from daimon.gateway.api import explained
 
@@ -61,8 +62,10 @@ class Guarded:
         self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refused = self._door.refusal(scope["headers"], scope["path"]) if scope["type"] == "http" else None
+        refused = self._door.refusal(scope["headers"], scope["path"]) if scope["type"] in ("http", "websocket") else None
         if refused is None:
             await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).send_denial_response(Response(refused[1], refused[0], media_type="application/json"))
         else:
             await Response(refused[1], refused[0], media_type="application/json")(scope, receive, send)

@@ -31,7 +31,8 @@ class Server:
         config = uvicorn.Config(
             Guarded(api, door),
             http=lane(api.take, door.refusal),  # type: ignore[arg-type]  # uvicorn calls it, and never asks whether it is a class
-            ws="none",
+            ws="websockets-sansio",
+            ws_max_size=2 * api.most_bytes,
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from daimon.abi.errors import JournalDamaged, NotFound
+from daimon.abi.errors import BadInput, JournalDamaged, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId, SpaceId, TurnId
 from daimon.abi.memory import Amendment
@@ -17,6 +17,8 @@ from daimon.journal.rows import AMENDMENT, EVENT, STEP, TURN, moment, read_amend
 
 T = TypeVar("T")
 BATCH = 256
+MOST_DIGITS = 18
+"""Of a position: more are no number that SQLite counts to."""
 
 
 def turn(db: apsw.Connection, id_: TurnId) -> Turn:
@@ -93,6 +95,17 @@ def _read(read: Callable[[tuple[Any, ...]], T], row: tuple[Any, ...], passes_dam
         if passes_damaged:
             return []
         raise
+
+
+def end(db: apsw.Connection) -> Cursor:
+    with db:
+        found = [db.execute(f"SELECT MAX(pos) FROM {table}").get or 0 for table in ("events", "steps", "amendments", "erasures")]
+    return Cursor(str(max(found)))
+
+
+def require(db: apsw.Connection, cursor: Cursor) -> None:
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= MOST_DIGITS and int(cursor) <= int(end(db))):
+        raise BadInput(f"{cursor[:40]!r} is no cursor of this journal; begin without one, and read what there is by the other routes")
 
 
 def erasures(db: apsw.Connection) -> int:

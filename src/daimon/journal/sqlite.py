@@ -171,6 +171,12 @@ class SqliteJournal:
             if not found:
                 await committed.wait()
 
+    async def end(self) -> Cursor:
+        return await self._readers.run(archive.end)
+
+    async def require(self, cursor: Cursor) -> None:
+        await self._readers.run(lambda db: archive.require(db, cursor))
+
     async def erasures(self) -> int:
         return await self._readers.run(archive.erasures)
 

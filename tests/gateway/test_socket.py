@@ -1,0 +1,173 @@
+"""The WebSocket: all that happens, in order, from a cursor on, and events in by the same way."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.gateway.live import DEADLINE_S, Live
+from websockets.asyncio.client import ClientConnection, connect, unix_connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+
+@asynccontextmanager
+async def opened(daimon: Live, **headers: str) -> AsyncIterator[ClientConnection]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()} or daimon.authority
+    url = daimon.url.replace("http", "ws", 1) + "/v1/socket"
+    async with asyncio.timeout(4 * DEADLINE_S), connect(url, additional_headers=named, proxy=None) as line:
+        yield line
+
+
+async def begun(line: ClientConnection, **asked: str) -> str:
+    await line.send(json.dumps({"kind": "begin", **asked}))
+    ready = await frame(line)
+    assert ready["kind"] == "ready", ready
+    return str(ready["cursor"])
+
+
+async def frame(line: ClientConnection) -> Any:
+    return json.loads(await line.recv())
+
+
+async def until(line: ClientConnection, kind: str, **fields: object) -> tuple[Any, list[Any]]:
+    """The first frame of this kind with these fields, and all before it."""
+    before: list[Any] = []
+    while True:
+        found = await frame(line)
+        if found["kind"] == kind and all(found.get(name) == value for name, value in fields.items()):
+            return found, before
+        before.append(found)
+
+
+async def say(line: ClientConnection, text: str, re: int = 1, **more: str) -> None:
+    await line.send(json.dumps({"kind": "event", "re": re, "event": {"type": "message", "text": text, **more}}))
+
+
+async def spoken(line: ClientConnection) -> list[Any]:
+    """All frames until an answer has reached its channel."""
+    seen: list[Any] = []
+    while True:
+        seen.append(await frame(line))
+        if seen[-1]["kind"] == "live" and seen[-1]["update"]["kind"] == "spoken":
+            return seen
+
+
+async def test_what_is_said_here_is_taken_in_and_answered_with_every_step(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await begun(line)
+        await say(line, "say hello to you", re=7)
+        frames = await spoken(line)
+    (taken,) = [each for each in frames if each["kind"] == "taken"]
+    assert (taken["re"], taken["taken"]["new"]) == (7, True)
+    changes = [each for each in frames if each["kind"] == "change"]
+    assert changes[0]["sort"] == "event"
+    assert changes[0]["item"]["source"] == "web"
+    tokens = [each["update"] for each in frames if each["kind"] == "live" and each["update"]["kind"] == "token"]
+    assert "".join(each["text"] for each in tokens).split() == ["hello", "to", "you"]
+    assert [each["item"]["n"] for each in changes if each["sort"] == "step"] == list(range(len(changes) - 1))
+    assert [int(each["cursor"]) for each in changes] == sorted({int(each["cursor"]) for each in changes})
+
+
+async def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twice(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        cursor = await begun(line)
+        await say(line, "say first")
+        seen = [each for each in await spoken(line) if each["kind"] == "change"]
+    half = seen[len(seen) // 2]
+    await asyncio.to_thread(daimon.call, "POST", "/v1/events", {"type": "message", "text": "say while nobody looked", "conversation": "other"})
+    async with opened(daimon) as line:
+        assert await begun(line, after=half["cursor"]) == half["cursor"]
+        found, before = await until(line, "change", sort="event")
+        assert [each for each in before if each["kind"] == "change"] == seen[seen.index(half) + 1 :]
+        assert found["item"]["body"]["parts"][0]["text"] == "say while nobody looked"
+    async with opened(daimon) as line:
+        await begun(line, after=cursor)
+        found, _ = await until(line, "change")
+        assert found == seen[0]
+
+
+async def test_one_conversation_can_be_followed_alone(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await begun(line, conversation="mine")
+        await say(line, "say elsewhere", re=1, conversation="other")
+        await until(line, "taken", re=1)
+        await say(line, "say here", re=2, conversation="mine")
+        frames = await spoken(line)
+    assert {each["item"]["conversation"] for each in frames if each.get("sort") == "event"} == {"mine"}
+    assert {each["update"]["conversation"]["name"] for each in frames if each["kind"] == "live"} == {"mine"}
+
+
+async def test_the_same_key_again_is_the_same_event(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await begun(line)
+        await say(line, "once", re=1, key="k1")
+        first, _ = await until(line, "taken", re=1)
+        await say(line, "once", re=2, key="k1")
+        second, _ = await until(line, "taken", re=2)
+    assert (first["taken"]["new"], second["taken"]["new"]) == (True, False)
+    assert first["taken"]["event"] == second["taken"]["event"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ('{"kind": "event", "re": 3, "event": {"type": "message"}}', "needs `text` or `parts`"),
+        ('{"kind": "event", "re": 3, "event": {"type": "nothing"}}', "does not match any of the expected tags"),
+        ('{"kind": "begin"}', "has begun already"),
+        ("no json", "this is no frame"),
+        ('{"kind": "what"}', "this is no frame"),
+        ('{"kind": "event", "event": ' + "[" * 5_000 + "]" * 5_000 + "}", "this is no frame"),
+    ],
+    ids=["empty", "unknown", "twice", "text", "kind", "deep"],
+)
+async def test_a_bad_frame_gets_a_clear_error_and_the_connection_stays(daimon: Live, sent: str, told: str) -> None:
+    async with opened(daimon) as line:
+        await begun(line)
+        await line.send(sent)
+        refused, _ = await until(line, "error")
+        assert told in refused["message"]
+        await say(line, "still here", re=9)
+        await until(line, "taken", re=9)
+
+
+@pytest.mark.parametrize("after", ["-1", "999999999999", "x", "٣", "9" * 400], ids=["negative", "ahead", "letter", "arabic", "long"])
+async def test_a_cursor_that_was_never_handed_out_is_refused(daimon: Live, after: str) -> None:
+    async with opened(daimon) as line:
+        await line.send(json.dumps({"kind": "begin", "after": after}))
+        refused = await frame(line)
+        assert (refused["kind"], refused["code"]) == ("error", "bad_input")
+        with pytest.raises(ConnectionClosed):
+            await line.recv()
+
+
+async def test_the_first_frame_must_begin(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await say(line, "hello")
+        refused = await frame(line)
+        assert "the first frame must be" in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"X_Nothing": "1"}, 401), ({"Authorization": "Bearer wrong"}, 401)],
+    ids=["no token", "wrong token"],
+)
+async def test_without_the_token_there_is_no_socket(daimon: Live, headers: dict[str, str], status: int) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with opened(daimon, **headers):
+            pass
+    assert refused.value.response.status_code == status
+
+
+async def test_a_web_page_of_another_origin_gets_no_socket_even_with_the_token(daimon: Live) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with opened(daimon, **daimon.authority, Origin="https://evil.example"):
+            pass
+    assert refused.value.response.status_code == 403
+
+
+async def test_the_owner_s_own_socket_file_needs_no_token(daimon: Live) -> None:
+    async with asyncio.timeout(2 * DEADLINE_S), unix_connect(str(daimon.home.socket), "ws://localhost/v1/socket") as line:
+        await begun(line)
