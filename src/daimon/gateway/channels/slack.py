@@ -1,0 +1,321 @@
+"""Slack, in socket mode: no address of ours needs to be reachable. Events come over a WebSocket that we open; answers go by the Web API.
+
+An envelope is acknowledged only when `Reception.take` has returned. Slack sends one that was not again, three times at most within some
+minutes: so what came while nobody ran for longer is read from the history of the bot's conversations when it comes back, from the mark
+up to which all was taken in. A message is named by its channel and `ts` either way, so it is taken in once. History does not show
+answers in old threads: those in the threads that were used last are looked for one by one.
+
+A message that goes out carries its key as metadata, so that after a cut it can be looked for in the conversation. A file carries it in
+its title.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pydantic import JsonValue
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from daimon.abi.channel import Attachment, Message, Piece, Receipt, Reception, Traits
+from daimon.abi.errors import LockedOut, NotFound, NotSent, RetryLater, TooLarge
+from daimon.abi.message import Audio, Content, File, Image, Text
+from daimon.abi.ports import Clock, Outgoing, Store
+from daimon.abi.tool import Rate
+from daimon.gateway.channels import slack_events
+from daimon.gateway.channels.slack_api import Answer, WebApi
+from daimon.gateway.channels.slack_events import Event, split_place
+from daimon.gateway.notation.slack import render
+from daimon.gateway.pieces import Form, cut
+
+LONGEST = 3_000
+"""Of a text: what a section with buttons under it may have."""
+MOST_FRAME_BYTES = 4 * 1024 * 1024
+HELLO_S = 30.0
+LOOK_BACK_S = 60
+"""History is read from a little before the mark: messages of one moment may come in any order."""
+MOST_THREADS = 50
+MOST_PAGES = 20
+TITLE_DIGITS = 8
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    api: str = "https://slack.com/api"
+
+
+class SlackChannel:
+    name = "slack"
+    traits = Traits(repeat="findable", has_buttons=True, place_rate=Rate(1, 1.0))
+
+    def __init__(
+        self, workspace: Workspace, bot_token: Callable[[], str], app_token: Callable[[], str], clock: Clock, store: Store
+    ) -> None:
+        self._api = WebApi(workspace.api, bot_token, app_token)
+        self._clock, self._store = clock, store
+        self._chats: dict[str, bool] = {}
+        """Conversations, and whether they are of two."""
+
+    # -- going out
+
+    def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
+        return cut(message, Form(LONGEST, render, has_buttons=True))
+
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        channel, thread = split_place(to)
+        if piece.attachment is not None:
+            return await self._send_file(piece.attachment, channel, thread, key)
+        args: dict[str, JsonValue] = {"channel": channel, "thread_ts": thread or None, "text": piece.text, "unfurl_links": False}
+        args |= {"unfurl_media": False, "metadata": {"event_type": "daimon_message", "event_payload": {"key": key}}}
+        if piece.choices:
+            args["blocks"] = _blocks(piece)
+        answer = await self._api.ask("chat.postMessage", args)
+        return Receipt("confirmed", str(answer.get("ts", "")))
+
+    async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
+        channel, thread = split_place(to)
+        for message in await self._recent(channel, thread):
+            match message:
+                case {"ts": str(ts), "metadata": {"event_payload": {"key": str(found)}}} if found == key:
+                    return Receipt("confirmed", ts)
+                case {"ts": str(ts), "files": [{"title": str(title)}, *_]} if piece.attachment and title == _title(piece.attachment, key):
+                    return Receipt("confirmed", ts)
+        return None
+
+    async def show(self, to: str, doing: Literal["thinking", "nothing"]) -> None:
+        """Slack lets bots show this only in its own pane for assistants."""
+
+    async def _send_file(self, attachment: Attachment, channel: str, thread: str, key: str) -> Receipt:
+        try:
+            data = await self._store.get(attachment.blob)
+        except NotFound as error:
+            raise NotSent(f"a file to send is not there any more: {error}") from error
+        name = _name(attachment)
+        place = await self._api.ask("files.getUploadURLExternal", {"filename": name, "length": len(data)})
+        await self._api.upload(str(place.get("upload_url", "")), data)
+        files: list[JsonValue] = [{"id": place.get("file_id"), "title": _title(attachment, key)}]
+        await self._api.ask("files.completeUploadExternal", {"files": files, "channel_id": channel, "thread_ts": thread or None})
+        return Receipt("confirmed")
+
+    async def _recent(self, channel: str, thread: str) -> list[Event]:
+        args: dict[str, JsonValue] = {"channel": channel, "limit": 100, "include_all_metadata": True}
+        if not thread:
+            return _messages(await self._api.ask("conversations.history", args))
+        found: list[Event] = []
+        async for page in self._pages("conversations.replies", args | {"ts": thread}):
+            found += page
+        return found
+
+    # -- coming in
+
+    async def serve(self, reception: Reception) -> None:
+        bot = str((await self._api.ask("auth.test", {})).get("user_id", ""))
+        opened = await self._api.ask("apps.connections.open", {}, as_app=True)
+        desk = _Desk(self, reception, bot, self._clock.now)
+        try:
+            async with connect(str(opened.get("url", "")), max_size=MOST_FRAME_BYTES, open_timeout=HELLO_S, proxy=None) as socket:
+                await self._listen(socket, desk)
+        except (WebSocketException, OSError, TimeoutError) as error:
+            if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == 1000:
+                return
+            raise ConnectionError(f"the socket of Slack broke: {type(error).__name__}") from None
+
+    async def _listen(self, socket: ClientConnection, desk: "_Desk") -> None:
+        """What was missed is read while new envelopes come in already: whoever comes first takes a message in, the other is recognised."""
+        catching_up = asyncio.ensure_future(desk.catch_up())
+        try:
+            async for frame in socket:
+                envelope = _object(frame)
+                if envelope.get("type") == "disconnect":
+                    if envelope.get("reason") == "link_disabled":
+                        raise LockedOut("socket mode is switched off for this Slack app; switch it on at its page, under Socket Mode")
+                    return  # Slack renews connections every few hours: the supervisor opens another one
+                await desk.take(envelope)
+                if isinstance(name := envelope.get("envelope_id"), str):
+                    await socket.send(json.dumps({"envelope_id": name}))
+                if catching_up.done():
+                    catching_up.result()
+        finally:
+            catching_up.cancel()
+            await asyncio.gather(catching_up, return_exceptions=True)
+
+    async def is_chat(self, channel: str, kind: object) -> bool:
+        """Of two. Slack says so with most events, but not with all."""
+        if isinstance(kind, str):
+            return kind == "im"
+        if channel not in self._chats:
+            found = (await self._api.ask("conversations.info", {"channel": channel})).get("channel")
+            self._chats[channel] = isinstance(found, dict) and found.get("is_im") is True
+        return self._chats[channel]
+
+    async def file(self, reception: Reception, file: Event) -> Content:
+        """Kept, or named in words where it is too large or does not come."""
+        name, kind, size = str(file.get("name") or "file")[:200], str(file.get("mimetype") or "application/octet-stream"), file.get("size")
+        url = file.get("url_private_download") or file.get("url_private")
+        if isinstance(size, int) and size > reception.most_bytes:
+            return Text(f"[file {name}, {size} bytes: too large to be kept]")
+        data = await self._api.fetch(url, reception.most_bytes) if isinstance(url, str) else None
+        if data is None:
+            return Text(f"[file {name}: it could not be fetched]")
+        try:
+            blob = await reception.keep(data)
+        except TooLarge:
+            return Text(f"[file {name}, {len(data)} bytes: too large to be kept]")
+        if kind.startswith("image/"):
+            return Image(blob, kind, name)
+        return Audio(blob, kind) if kind.startswith("audio/") else File(blob, name, kind, len(data))
+
+    async def answered(self, ref: str, place: str, text: str) -> None:
+        """The buttons go, what was chosen stays. Best effort."""
+        channel, _ = split_place(place)
+        args: dict[str, JsonValue] = {"channel": channel, "ts": ref, "text": text, "blocks": [_section(text)]}
+        try:
+            await self._api.ask("chat.update", args)
+        except (NotSent, ConnectionError, LockedOut) as error:
+            _LOG.debug("the buttons of a question were not taken away: %s", error)
+
+    # -- history
+
+    async def conversations(self) -> list[tuple[str, bool]]:
+        found: list[tuple[str, bool]] = []
+        asked: dict[str, JsonValue] = {"types": "im,mpim,public_channel,private_channel", "exclude_archived": True, "limit": 200}
+        async for page in self._pages("users.conversations", asked, "channels"):
+            found += [(str(each["id"]), each.get("is_im") is True) for each in page if "id" in each]
+        return found
+
+    async def history(self, place: str, oldest: str) -> list[Event]:
+        """The oldest first."""
+        channel, thread = split_place(place)
+        args: dict[str, JsonValue] = {"channel": channel, "oldest": oldest, "limit": 200}
+        method = "conversations.replies" if thread else "conversations.history"
+        found: list[Event] = []
+        async for page in self._pages(method, args | ({"ts": thread} if thread else {})):
+            found += [{**message, "channel": channel} for message in page]
+        return sorted(found, key=lambda message: str(message.get("ts", "")))
+
+    async def _pages(self, method: str, args: dict[str, JsonValue], of: str = "messages") -> AsyncIterator[list[Event]]:
+        cursor = ""
+        for _ in range(MOST_PAGES):
+            answer = await self._patiently(method, args | ({"cursor": cursor} if cursor else {}))
+            yield _messages(answer, of)
+            after = answer.get("response_metadata")
+            cursor = str(after.get("next_cursor") or "") if isinstance(after, dict) else ""
+            if not cursor:
+                return
+
+    async def _patiently(self, method: str, args: dict[str, JsonValue]) -> Answer:
+        while True:
+            try:
+                return await self._api.ask(method, args)
+            except RetryLater as pause:
+                await self._clock.sleep(pause.after_s)
+
+
+class _Desk:
+    """One connection's way in."""
+
+    def __init__(self, slack: SlackChannel, reception: Reception, bot: str, now: Callable[[], datetime]) -> None:
+        self._slack, self._reception, self._bot, self._now = slack, reception, bot, now
+        self._mark, self._threads = "", list[str]()
+
+    async def take(self, envelope: Event) -> None:
+        payload = envelope.get("payload")
+        if not isinstance(payload, dict):
+            return
+        event = payload.get("event")
+        if envelope.get("type") == "interactive":
+            await self._press(payload)
+        elif isinstance(event, dict) and event.get("type") in ("message", "app_mention"):
+            await self._message(event)
+        elif isinstance(event, dict) and event.get("type") == "reaction_added":
+            if reaction := slack_events.reaction_of(event, self._bot):
+                await self._reception.take(reaction)
+
+    async def catch_up(self) -> None:
+        """Everything that was said since the mark. At the very first start there is none, and nothing old is answered."""
+        mark = await self._reception.recall("slack", "mark")
+        self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
+        if not mark:
+            await self._remember(f"{self._now().timestamp():.6f}")
+            return
+        oldest = f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
+        for channel, is_chat in await self._slack.conversations():
+            for event in await self._slack.history(channel, oldest):
+                await self._message({**event, "channel_type": "im" if is_chat else "channel"}, is_history=True)
+        for place in tuple(self._threads):
+            for event in await self._slack.history(place, oldest):
+                await self._message(event, is_history=True)
+
+    async def _message(self, event: Event, is_history: bool = False) -> None:
+        channel = str(event.get("channel", ""))
+        is_chat = await self._slack.is_chat(channel, event.get("channel_type"))
+        arrival = await slack_events.message_of(event, self._bot, lambda file: self._slack.file(self._reception, file), is_chat=is_chat)
+        if arrival is None:
+            return
+        await self._reception.take(arrival)
+        if arrival.is_direct:
+            await self._note(arrival, is_history)
+
+    async def _note(self, arrival: Message, is_history: bool) -> None:
+        _, thread = split_place(arrival.place)
+        if thread and arrival.place not in self._threads:
+            self._threads = [*self._threads, arrival.place][-MOST_THREADS:]
+            await self._reception.remember("slack", "threads", "\n".join(self._threads))
+        if not is_history or arrival.ref > self._mark:
+            await self._remember(arrival.ref)
+
+    async def _press(self, payload: Event) -> None:
+        pressed = slack_events.press_of(payload)
+        if pressed is None:
+            return
+        told = await self._reception.take(pressed)
+        message = payload.get("message")
+        if told and isinstance(message, dict):
+            await self._slack.answered(pressed.ref, pressed.place, f"{message.get('text', '')}\n_{told}_")
+
+    async def _remember(self, mark: str) -> None:
+        if mark > self._mark:
+            self._mark = mark
+            await self._reception.remember("slack", "mark", mark)
+
+
+def _messages(answer: Answer, of: str = "messages") -> list[Event]:
+    found = answer.get(of)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _blocks(piece: Piece) -> list[JsonValue]:
+    buttons: list[JsonValue] = [
+        {"type": "button", "action_id": f"choice-{n}", "value": choice.code, "text": {"type": "plain_text", "text": choice.text[:75]}}
+        for n, choice in enumerate(piece.choices)
+    ]
+    return [_section(piece.text), {"type": "actions", "elements": buttons}]
+
+
+def _section(text: str) -> JsonValue:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def _name(attachment: Attachment) -> str:
+    if isinstance(attachment, File):
+        return attachment.name
+    kind, _, form = attachment.media_type.partition("/")
+    return f"{kind}.{form.partition(';')[0].partition('+')[0] or 'bin'}"
+
+
+def _title(attachment: Attachment, key: str) -> str:
+    return f"{_name(attachment)} · {hashlib.sha256(key.encode()).hexdigest()[:TITLE_DIGITS]}"
+
+
+def _object(frame: str | bytes) -> Event:
+    try:
+        found = json.loads(frame)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
