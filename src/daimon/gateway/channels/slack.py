@@ -50,14 +50,20 @@ class Workspace:
     api: str = "https://slack.com/api"
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Asked for at each use, so that a changed one counts."""
+
+    bot: Callable[[], str]
+    app: Callable[[], str]
+
+
 class SlackChannel:
     name = "slack"
     traits = Traits(repeat="findable", has_buttons=True, place_rate=Rate(1, 1.0))
 
-    def __init__(
-        self, workspace: Workspace, bot_token: Callable[[], str], app_token: Callable[[], str], clock: Clock, store: Store
-    ) -> None:
-        self._api = WebApi(workspace.api, bot_token, app_token)
+    def __init__(self, workspace: Workspace, tokens: Tokens, clock: Clock, store: Store) -> None:
+        self._api = WebApi(workspace.api, tokens.bot, tokens.app)
         self._clock, self._store = clock, store
         self._chats: dict[str, bool] = {}
         """Conversations, and whether they are of two."""
@@ -222,7 +228,9 @@ class _Desk:
 
     def __init__(self, slack: SlackChannel, reception: Reception, bot: str, now: Callable[[], datetime]) -> None:
         self._slack, self._reception, self._bot, self._now = slack, reception, bot, now
-        self._mark, self._threads = "", list[str]()
+        self._mark, self._newest, self._threads = "", "", list[str]()
+        self._is_behind = True
+        """What was missed is still being read: the mark stays where it is, or a cut would lose the rest."""
 
     async def take(self, envelope: Event) -> None:
         payload = envelope.get("payload")
@@ -233,26 +241,28 @@ class _Desk:
             await self._press(payload)
         elif isinstance(event, dict) and event.get("type") in ("message", "app_mention"):
             await self._message(event)
-        elif isinstance(event, dict) and event.get("type") == "reaction_added":
-            if reaction := slack_events.reaction_of(event, self._bot):
-                await self._reception.take(reaction)
+        elif isinstance(event, dict) and (reaction := slack_events.reaction_of(event, self._bot)):
+            await self._reception.take(reaction)
 
     async def catch_up(self) -> None:
         """Everything that was said since the mark. At the very first start there is none, and nothing old is answered."""
         mark = await self._reception.recall("slack", "mark")
         self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
         if not mark:
+            self._is_behind = False
             await self._remember(f"{self._now().timestamp():.6f}")
             return
         oldest = f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
         for channel, is_chat in await self._slack.conversations():
             for event in await self._slack.history(channel, oldest):
-                await self._message({**event, "channel_type": "im" if is_chat else "channel"}, is_history=True)
+                await self._message({**event, "channel_type": "im" if is_chat else "channel"})
         for place in tuple(self._threads):
             for event in await self._slack.history(place, oldest):
-                await self._message(event, is_history=True)
+                await self._message(event)
+        self._is_behind = False
+        await self._remember(max(self._newest, mark))
 
-    async def _message(self, event: Event, is_history: bool = False) -> None:
+    async def _message(self, event: Event) -> None:
         channel = str(event.get("channel", ""))
         is_chat = await self._slack.is_chat(channel, event.get("channel_type"))
         arrival = await slack_events.message_of(event, self._bot, lambda file: self._slack.file(self._reception, file), is_chat=is_chat)
@@ -260,15 +270,15 @@ class _Desk:
             return
         await self._reception.take(arrival)
         if arrival.is_direct:
-            await self._note(arrival, is_history)
+            await self._note(arrival)
 
-    async def _note(self, arrival: Message, is_history: bool) -> None:
+    async def _note(self, arrival: Message) -> None:
         _, thread = split_place(arrival.place)
         if thread and arrival.place not in self._threads:
             self._threads = [*self._threads, arrival.place][-MOST_THREADS:]
             await self._reception.remember("slack", "threads", "\n".join(self._threads))
-        if not is_history or arrival.ref > self._mark:
-            await self._remember(arrival.ref)
+        self._newest = max(self._newest, arrival.ref)
+        await self._remember(self._newest)
 
     async def _press(self, payload: Event) -> None:
         pressed = slack_events.press_of(payload)
@@ -280,7 +290,7 @@ class _Desk:
             await self._slack.answered(pressed.ref, pressed.place, f"{message.get('text', '')}\n_{told}_")
 
     async def _remember(self, mark: str) -> None:
-        if mark > self._mark:
+        if mark > self._mark and not self._is_behind:
             self._mark = mark
             await self._reception.remember("slack", "mark", mark)
 

@@ -22,8 +22,8 @@ from daimon.gateway.channels.certainty import Begun
 ANSWER_S = 30.0
 CONNECT_S = 15.0
 LOCKED = frozenset({
-    "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "no_permission", "missing_scope", "not_allowed_token_type",
-    "org_login_required", "ekm_access_denied", "team_access_not_granted", "two_factor_setup_required", "app_uninstalled", "link_disabled",
+    "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "no_permission", "missing_scope",
+    "not_allowed_token_type", "org_login_required", "ekm_access_denied", "team_access_not_granted", "two_factor_setup_required", "app_uninstalled", "link_disabled",
 })  # fmt: skip
 UNCERTAIN = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
 

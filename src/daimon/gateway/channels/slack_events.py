@@ -54,6 +54,10 @@ async def message_of(event: Event, bot: str, keep: Keep, *, is_chat: bool) -> Me
             return None
 
 
+def _is_words(event: Event) -> bool:
+    return event.get("subtype") in WORDS and "bot_id" not in event
+
+
 async def _said(event: Event, names: tuple[str, str, str], bot: str, keep: Keep, is_chat: bool) -> Message:
     channel, ts, user = names
     thread, text = str(event.get("thread_ts") or ""), str(event.get("text") or "")
@@ -85,7 +89,7 @@ def reaction_of(event: Event, bot: str) -> Reacted | None:
             "user": str(user),
             "reaction": str(name),
             "event_ts": str(at),
-            "item": {"type": "message", "channel": str(channel), "ts": str(ts)},
+            "item": {"channel": str(channel), "ts": str(ts)},
         }:
             sign = SIGNS.get(name.partition("::")[0], "")
             if user == bot or not sign:
@@ -98,7 +102,7 @@ def reaction_of(event: Event, bot: str) -> Reacted | None:
 def press_of(payload: Event) -> Pressed | None:
     match payload:
         case {
-            "type": "block_actions", "user": {"id": str(user)}, "channel": {"id": str(channel)}, "message": {"ts": str(ts)} as message,
+            "type": "block_actions", "user": {"id": str(user)}, "channel": {"id": str(channel)}, "message": {"ts": str(ts), **message},
             "actions": [{"value": str(code), "action_ts": str(at)}, *_],
         }:  # fmt: skip
             thread = message.get("thread_ts")
