@@ -1,0 +1,1 @@
+"""What a model writes, in the notation of each channel."""
