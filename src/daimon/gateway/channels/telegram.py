@@ -54,6 +54,8 @@ class Bot:
     by: Literal["polling", "webhook"] = "polling"
     public_url: str = ""
     """Where we are reached from outside; for `webhook`."""
+    answer_s: float = 30.0
+    """So long an answer is waited for; then it is not known whether what was asked was done."""
 
 
 class TelegramChannel:
@@ -68,7 +70,7 @@ class TelegramChannel:
             )
         self._bot = bot
         self._clock = clock
-        self._api = BotApi(bot.api, token)
+        self._api = BotApi(bot.api, token, bot.answer_s)
         self._sender = Sender(self._api, store)
         self._open: tuple[Reception, User] | None = None
         self._one_by_one = asyncio.Lock()

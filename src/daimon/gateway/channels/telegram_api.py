@@ -32,7 +32,6 @@ from daimon.abi.errors import LockedOut, NotSent, RetryLater
 
 _MARK = "bot~"
 _CONNECT_S = 15.0
-_ANSWER_S = 30.0
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
@@ -60,9 +59,10 @@ class Upload:
 
 
 class BotApi:
-    def __init__(self, api: str, token: Callable[[], str]) -> None:
+    def __init__(self, api: str, token: Callable[[], str], answer_s: float) -> None:
         self._api = api.rstrip("/")
         self._token = token
+        self._answer_s = answer_s
         self._ssl: SSLContext | None = None
 
     @property
@@ -76,7 +76,7 @@ class BotApi:
     async def line(self) -> AsyncIterator["Line"]:
         token = self.token
         transport = _Keyed(token, httpx2.AsyncHTTPTransport(verify=self._trust(), proxy=self._proxy()))
-        async with httpx2.AsyncClient(transport=transport, timeout=httpx2.Timeout(_ANSWER_S, connect=_CONNECT_S)) as client:
+        async with httpx2.AsyncClient(transport=transport, timeout=httpx2.Timeout(self._answer_s, connect=_CONNECT_S)) as client:
             yield Line(client, self._api, token)
 
     async def ask(self, method: str, args: Mapping[str, JsonValue], upload: Upload | None = None) -> Done | Refused:
@@ -103,7 +103,7 @@ class Line:
         self._token = token
 
     async def ask(
-        self, method: str, args: Mapping[str, JsonValue], upload: Upload | None = None, answer_s: float = _ANSWER_S
+        self, method: str, args: Mapping[str, JsonValue], upload: Upload | None = None, answer_s: float | None = None
     ) -> Done | Refused:
         """Raises NotSent, RetryLater, LockedOut; ConnectionError when it is not known what happened."""
         body: dict[str, Any] = {"json": dict(args)}
@@ -112,7 +112,7 @@ class Line:
                 "data": {name: value if isinstance(value, str) else json.dumps(value) for name, value in args.items()},
                 "files": {upload.field: (upload.name, upload.data, upload.media_type)},
             }
-        wait = httpx2.Timeout(answer_s, connect=_CONNECT_S)
+        wait = httpx2.Timeout(answer_s, connect=_CONNECT_S) if answer_s else self._client.timeout
         with_body = _Begun()
         try:
             response = await self._client.post(f"{self._api}/{_MARK}/{method}", **body, timeout=wait, extensions={"trace": with_body.trace})
@@ -124,7 +124,7 @@ class Line:
             raise ConnectionError(f"Telegram did not answer {method}, which may have been done: {self._said(error)}") from None
         return self._judge(method, response)
 
-    async def do(self, method: str, args: Mapping[str, JsonValue], answer_s: float = _ANSWER_S) -> JsonValue:
+    async def do(self, method: str, args: Mapping[str, JsonValue], answer_s: float | None = None) -> JsonValue:
         """Raises NotSent where it is refused, too."""
         match await self.ask(method, args, answer_s=answer_s):
             case Done(result):

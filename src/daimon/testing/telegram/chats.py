@@ -31,7 +31,8 @@ class Person:
     @property
     def wire(self) -> dict[str, JsonValue]:
         named: dict[str, JsonValue] = {"username": self.username} if self.username else {}
-        return {"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name} | named
+        base: dict[str, JsonValue] = {"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name}
+        return base | named
 
 
 BOT = Person(4_242, "Daimon", is_bot=True, username="daimon_test_bot")

@@ -1,7 +1,7 @@
 """Updates that wait for the bot.
 
-One is acknowledged by nothing but a higher offset, or status 200 where it is posted. Until then it stays, for a day. Numbers grow by one; all
-that was put in is kept beside, to be delivered again on command.
+One is acknowledged by nothing but a higher offset, or status 200 where it is posted. Until then it stays, for a day. Numbers grow by one;
+all that was put in is kept beside, to be delivered again on command.
 """
 
 import asyncio
@@ -45,10 +45,13 @@ class Queue:
         """As after a week without any."""
         self._numbers = count(first)
 
-    def get(self, offset: int, limit: int) -> list[JsonValue]:
+    def acknowledge(self, offset: int) -> None:
+        """All with lower numbers, and what is too old."""
         for number in list(self._waiting):
             if number < offset or self.now - self._since[number] > _DAY_S:
                 del self._waiting[number]
+
+    def get(self, limit: int) -> list[JsonValue]:
         return [self._waiting[number] for number in sorted(self._waiting)[:limit]]
 
     def first(self) -> dict[str, JsonValue] | None:
@@ -63,9 +66,10 @@ class Queue:
     def drop(self) -> None:
         self._waiting.clear()
 
-    async def news(self) -> None:
-        """Waits for the next change."""
-        await self._news.wait()
+    @property
+    def news(self) -> asyncio.Event:
+        """Is set by the next change."""
+        return self._news
 
     def _is_wanted(self, kind: str) -> bool:
         return kind in self.wanted if self.wanted else kind != "message_reaction"
