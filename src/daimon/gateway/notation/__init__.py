@@ -1,1 +1,0 @@
-"""What a model writes, in the notation of each channel."""
