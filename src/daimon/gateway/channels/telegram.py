@@ -1,0 +1,198 @@
+"""Telegram, by its Bot API: updates are fetched, or posted to us.
+
+An update is acknowledged only when `Reception.take` has returned: fetching, by a higher offset in the next question; posted to, by status
+200. Killed at any moment in between, the same update comes again, and is recognised by its key, BOT/UPDATE. The offset is kept beside, so
+that after a restart all but the one in work are not even fetched again; it is kept for each bot, and for a day, since Telegram forgets
+updates after a day, and numbers them anew after a week without any: an older offset would skip what it does not mean. For the same reason
+an offset that Telegram has heard is not said again.
+
+Posted updates come one after another (`max_connections` 1), so in order. The secret that Telegram shows with them is made from the token:
+there is nothing to keep, and it changes with the token.
+
+What Telegram has and this does not know: who may speak, what a code means, and, since the Bot API has no key for a send, whether one
+that broke in the middle went out (`repeat` is never; `telegram_api.py` says which failures are certain).
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from pydantic import JsonValue
+
+from daimon.abi.channel import Attachment, Choice, Piece, Receipt, Reception, Traits
+from daimon.abi.errors import JournalFailed, LockedOut, Misconfigured, NotSent
+from daimon.abi.event import Said
+from daimon.abi.message import Text
+from daimon.abi.ports import Clock, Outgoing, Store
+from daimon.abi.tool import Rate
+from daimon.gateway.channels.telegram_api import BotApi, Line
+from daimon.gateway.channels.telegram_desk import Desk
+from daimon.gateway.channels.telegram_send import Sender, split_place
+from daimon.gateway.channels.telegram_wire import User
+from daimon.gateway.codes import code_of
+from daimon.gateway.notation.split import split
+from daimon.gateway.notation.telegram import render
+
+LONGEST = 4096
+"""Of a text, in units of UTF-16, without its markup."""
+SECRET_HEADER = "x-telegram-bot-api-secret-token"
+_WANTED: list[JsonValue] = ["message", "edited_message", "callback_query", "message_reaction"]
+_POLL_S = 50
+_LOOK_S = 600.0
+"""So often the webhook is set again: a token that was revoked shows, and so does a webhook that somebody else has set."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    api: str = "https://api.telegram.org"
+    by: Literal["polling", "webhook"] = "polling"
+    public_url: str = ""
+    """Where we are reached from outside; for `webhook`."""
+    answer_s: float = 30.0
+    """So long an answer is waited for; then it is not known whether what was asked was done."""
+
+
+class TelegramChannel:
+    name = "telegram"
+    # A group takes 20 messages a minute; there Telegram itself asks for pauses, since a place does not show that it is a group.
+    traits = Traits(repeat="never", has_buttons=True, rate=Rate(30, 1.0), place_rate=Rate(1, 1.0))
+
+    def __init__(self, bot: Bot, token: Callable[[], str], clock: Clock, store: Store) -> None:
+        if bot.by == "webhook" and not bot.public_url:
+            raise Misconfigured(
+                "telegram is set to be posted to (by = webhook), but gateway.public_url is not set; set it, or by = polling"
+            )
+        self._bot = bot
+        self._clock = clock
+        self._api = BotApi(bot.api, token, bot.answer_s)
+        self._sender = Sender(self._api, store)
+        self._open: tuple[Reception, User] | None = None
+        self._one_by_one = asyncio.Lock()
+        self._failed: dict[str, int] = {}
+        """How often a file did not come, so that one which never does cannot stop all that is behind it."""
+
+    # -- going out
+
+    def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
+        if not isinstance(message.content, Said):
+            return ()
+        said = message.content
+        pieces = [piece for run in _runs(said) for piece in _cut(run)]
+        if said.asks and said.asks.options:
+            code = code_of(said.asks.to)
+            choices = tuple(Choice(f"{code} {n}", option) for n, option in enumerate(said.asks.options, 1))
+            last = max((n for n, piece in enumerate(pieces) if piece.text), default=None)
+            if last is None:
+                pieces.append(Piece("?", choices=choices))
+            else:
+                pieces[last] = Piece(pieces[last].text, choices=choices)
+        return tuple(pieces)
+
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        return await self._sender.send(piece, to)
+
+    async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
+        return None  # a bot cannot look at what it sent
+
+    async def show(self, to: str, doing: Literal["thinking", "nothing"]) -> None:
+        if doing == "nothing":
+            return  # it ends by itself, after five seconds or with the answer
+        try:
+            chat, topic = split_place(to)
+            await self._api.ask("sendChatAction", {"chat_id": chat, "action": "typing"} | ({"message_thread_id": topic} if topic else {}))
+        except (NotSent, LockedOut, ConnectionError) as error:
+            _log.debug("that somebody is at work was not shown: %s", error)
+
+    # -- coming in
+
+    async def serve(self, reception: Reception) -> None:
+        async with self._api.line() as line:
+            me = User.model_validate(await line.do("getMe", {}))
+            if self._bot.by == "polling":
+                await line.do("deleteWebhook", {"drop_pending_updates": False})
+                await self._poll(line, Desk(line, reception, me, self._clock, self._failed))
+            else:
+                self._open = reception, me
+                try:
+                    await self._stay(line)
+                finally:
+                    self._open = None
+
+    async def posted(self, headers: Mapping[str, str], body: bytes) -> int:
+        """What Telegram posts to /hooks/telegram; the status to answer with. Anything but 200 makes Telegram post it again."""
+        shown = next((value for name, value in headers.items() if name.lower() == SECRET_HEADER), "")
+        if not hmac.compare_digest(shown.encode(), _secret(self._api.token).encode()):
+            return 403
+        if (opened := self._open) is None:
+            return 503
+        try:
+            update = json.loads(body)
+        except ValueError:
+            return 400
+        async with self._one_by_one, self._api.line() as line:  # not that of `serve`, which may end while this is under way
+            try:
+                await Desk(line, *opened, self._clock, self._failed).handle(update)
+            except (JournalFailed, NotSent, LockedOut, ConnectionError) as error:
+                _log.warning("an update of Telegram was not taken in and will come again: %s", error)
+                return 503
+        return 200
+
+    async def _poll(self, line: Line, desk: Desk) -> NoReturn:
+        offset = await desk.recall()
+        while True:
+            args: dict[str, JsonValue] = {"timeout": _POLL_S, "allowed_updates": _WANTED}
+            found = await line.do("getUpdates", args | ({"offset": offset} if offset else {}), answer_s=_POLL_S + 15)
+            offset = 0
+            for update in found if isinstance(found, list) else ():
+                await desk.handle(update)
+                if number := _number(update):
+                    offset = number + 1
+                    await desk.remember(offset)
+
+    async def _stay(self, line: Line) -> NoReturn:
+        args: dict[str, JsonValue] = {
+            "url": f"{self._bot.public_url.rstrip('/')}/hooks/telegram",
+            "secret_token": _secret(self._api.token),
+            "allowed_updates": _WANTED,
+            "max_connections": 1,
+        }
+        while True:
+            await line.do("setWebhook", args)
+            await self._clock.sleep(_LOOK_S)
+
+
+def _runs(said: Said) -> list[str | Attachment]:
+    """Texts that follow each other are one."""
+    runs: list[str | Attachment] = []
+    for part in said.parts:
+        if not isinstance(part, Text):
+            runs.append(part)
+        elif runs and isinstance(before := runs[-1], str):
+            runs[-1] = before + part.text
+        else:
+            runs.append(part.text)
+    return runs
+
+
+def _cut(run: str | Attachment) -> tuple[Piece, ...]:
+    if isinstance(run, str):
+        return tuple(Piece(text) for text in split(run, LONGEST, render) if text.strip())
+    return (Piece(attachment=run),)
+
+
+def _secret(token: str) -> str:
+    return hmac.new(token.encode(), b"webhook of daimon", hashlib.sha256).hexdigest()
+
+
+def _number(update: JsonValue) -> int:
+    match update:
+        case {"update_id": int(number)}:
+            return number
+        case _:
+            return 0
