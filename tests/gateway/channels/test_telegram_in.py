@@ -137,6 +137,14 @@ async def test_files_of_what_was_not_said_to_the_bot_are_not_fetched() -> None:
         assert "getFile" not in [name for name, _ in r.server.calls]
 
 
+async def test_files_of_strangers_are_not_fetched() -> None:
+    async with rig() as r, r.serving():
+        r.book.strangers = {str(BEN.id)}
+        r.chats.sends(BEN, "document", b"x" * 100, file_name="x.bin")
+        assert "not fetched" in words(await r.book.message())
+        assert r.shelf.blobs == {}
+
+
 async def test_a_file_that_never_comes_does_not_stop_what_is_behind_it() -> None:
     async with rig() as r:
         r.chats.sends(ANNA, "document", b"x", file_name="x.bin")

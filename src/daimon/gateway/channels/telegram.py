@@ -24,22 +24,20 @@ from typing import Literal, NoReturn
 
 from pydantic import JsonValue
 
-from daimon.abi.channel import Attachment, Choice, Piece, Receipt, Reception, Traits
+from daimon.abi.channel import Piece, Receipt, Reception, Traits
 from daimon.abi.errors import JournalFailed, LockedOut, Misconfigured, NotSent
-from daimon.abi.event import Said
-from daimon.abi.message import Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
 from daimon.gateway.channels.telegram_api import BotApi, Line
 from daimon.gateway.channels.telegram_desk import Desk
-from daimon.gateway.channels.telegram_send import Sender, split_place
+from daimon.gateway.channels.telegram_send import Sender, readable, split_place
 from daimon.gateway.channels.telegram_wire import User
-from daimon.gateway.codes import code_of
-from daimon.gateway.notation.split import split
+from daimon.gateway.notation.split import units
 from daimon.gateway.notation.telegram import render
+from daimon.gateway.pieces import Form, cut
 
-LONGEST = 4096
-"""Of a text, in units of UTF-16, without its markup."""
+_FORM = Form(4096, render, lambda html: units(readable(html)), has_buttons=True)
+"""Telegram counts units of UTF-16, without the markup."""
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
 _WANTED: list[JsonValue] = ["message", "edited_message", "callback_query", "message_reaction"]
 _POLL_S = 50
@@ -80,19 +78,7 @@ class TelegramChannel:
     # -- going out
 
     def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
-        if not isinstance(message.content, Said):
-            return ()
-        said = message.content
-        pieces = [piece for run in _runs(said) for piece in _cut(run)]
-        if said.asks and said.asks.options:
-            code = code_of(said.asks.to)
-            choices = tuple(Choice(f"{code} {n}", option) for n, option in enumerate(said.asks.options, 1))
-            last = max((n for n, piece in enumerate(pieces) if piece.text), default=None)
-            if last is None:
-                pieces.append(Piece("?", choices=choices))
-            else:
-                pieces[last] = Piece(pieces[last].text, choices=choices)
-        return tuple(pieces)
+        return cut(message, _FORM)
 
     async def send(self, piece: Piece, to: str, key: str) -> Receipt:
         return await self._sender.send(piece, to)
@@ -165,25 +151,6 @@ class TelegramChannel:
         while True:
             await line.do("setWebhook", args)
             await self._clock.sleep(_LOOK_S)
-
-
-def _runs(said: Said) -> list[str | Attachment]:
-    """Texts that follow each other are one."""
-    runs: list[str | Attachment] = []
-    for part in said.parts:
-        if not isinstance(part, Text):
-            runs.append(part)
-        elif runs and isinstance(before := runs[-1], str):
-            runs[-1] = before + part.text
-        else:
-            runs.append(part.text)
-    return runs
-
-
-def _cut(run: str | Attachment) -> tuple[Piece, ...]:
-    if isinstance(run, str):
-        return tuple(Piece(text) for text in split(run, LONGEST, render) if text.strip())
-    return (Piece(attachment=run),)
 
 
 def _secret(token: str) -> str:
