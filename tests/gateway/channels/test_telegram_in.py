@@ -180,6 +180,16 @@ async def test_signs_and_places_are_told_in_words_and_news_of_the_service_not_at
     assert got == ["[sticker 👍]", "[location 46.9, 7.4]", "[forwarded from Carl]\nfrom afar"]
 
 
+async def test_somebody_who_walks_with_a_shared_place_says_it_once() -> None:
+    async with rig() as r, r.serving():
+        place = {"latitude": 46.9, "longitude": 7.4, "live_period": 900}
+        number = r.chats.says(ANNA, "", location=place)
+        r.server.queue.put("edited_message", r.server.queue.all[0]["message"] | {"message_id": number, "edit_date": STARTED + 9})  # type: ignore[operator]
+        r.chats.says(ANNA, "here")
+        await r.book.arrivals(2)
+    assert words(await r.book.message(2)) == "here"
+
+
 async def test_an_update_that_cannot_be_read_does_not_stop_the_next() -> None:
     async with rig() as r, r.serving():
         r.server.queue.put("message", {"message_id": "no number"})

@@ -99,6 +99,7 @@ class Desk:
             self._failed[media.file_id] = self._failed.get(media.file_id, 0) + 1
             if self._failed[media.file_id] < _FETCH_TRIES:
                 raise
+            del self._failed[media.file_id]
             return "could not be fetched"
 
     async def _bytes(self, file_id: str, most: int) -> bytes | None:

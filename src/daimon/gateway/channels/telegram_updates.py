@@ -42,7 +42,8 @@ def ref_of(chat: Chat, message_id: int) -> str:
 async def message(key: str, note: Note, me: User, fetch: Fetch) -> Message | None:
     """None: nobody said anything."""
     sender = _who(note.sender, note.sender_chat)
-    if sender is None:
+    is_walking = note.location is not None and note.edit_date  # a shared place is said anew at every step
+    if sender is None or is_walking:
         return None
     is_group = note.chat.type != "private"
     answered = _answered(note)
@@ -116,7 +117,7 @@ def _words(note: Note, me: User) -> tuple[str, bool]:
     for start, end in sorted(mine, reverse=True):
         raw = raw[: 2 * start] + raw[2 * end :]
     words = raw.decode("utf-16-le", errors="replace")
-    return (" ".join(words.split(" ")).strip() if mine else words), bool(mine)
+    return (words.strip() if mine else words), bool(mine)
 
 
 def _naming(entity: Entity, raw: bytes, me: User) -> tuple[int, int] | None:
