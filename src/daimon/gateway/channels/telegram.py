@@ -56,6 +56,15 @@ class Bot:
     """So long an answer is waited for; then it is not known whether what was asked was done."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What posts are taken with, while somebody serves."""
+
+    reception: Reception
+    me: User
+    secret: str
+
+
 class TelegramChannel:
     name = "telegram"
     # A group takes 20 messages a minute; there Telegram itself asks for pauses, since a place does not show that it is a group.
@@ -70,7 +79,7 @@ class TelegramChannel:
         self._clock = clock
         self._api = BotApi(bot.api, token, bot.answer_s)
         self._sender = Sender(self._api, store)
-        self._open: tuple[Reception, User] | None = None
+        self._open: _Open | None = None
         self._one_by_one = asyncio.Lock()
         self._failed: dict[str, int] = {}
         """How often a file did not come, so that one which never does cannot stop all that is behind it."""
@@ -104,29 +113,29 @@ class TelegramChannel:
                 await line.do("deleteWebhook", {"drop_pending_updates": False})
                 await self._poll(line, Desk(line, reception, me, self._clock, self._failed))
             else:
-                self._open = reception, me
+                self._open = _Open(reception, me, _secret(self._api.token))
                 try:
-                    await self._stay(line)
+                    await self._stay(line, self._open.secret)
                 finally:
                     self._open = None
 
     async def posted(self, headers: Mapping[str, str], body: bytes) -> int:
         """What Telegram posts to /hooks/telegram; the status to answer with. Anything but 200 makes Telegram post it again."""
         shown = next((value for name, value in headers.items() if name.lower() == SECRET_HEADER), "")
-        if not hmac.compare_digest(shown.encode(), _secret(self._api.token).encode()):
-            return 403
         if (opened := self._open) is None:
             return 503
+        if not hmac.compare_digest(shown.encode(), opened.secret.encode()):
+            return 403
         try:
             update = json.loads(body)
         except ValueError:
             return 400
-        async with self._one_by_one, self._api.line() as line:  # not that of `serve`, which may end while this is under way
-            try:
-                await Desk(line, *opened, self._clock, self._failed).handle(update)
-            except (JournalFailed, NotSent, LockedOut, ConnectionError) as error:
-                _log.warning("an update of Telegram was not taken in and will come again: %s", error)
-                return 503
+        try:  # not on the line of `serve`, which may end while this is under way
+            async with self._one_by_one, self._api.line() as line:
+                await Desk(line, opened.reception, opened.me, self._clock, self._failed).handle(update)
+        except (JournalFailed, NotSent, LockedOut, ConnectionError) as error:
+            _log.warning("an update of Telegram was not taken in and will come again: %s", error)
+            return 503
         return 200
 
     async def _poll(self, line: Line, desk: Desk) -> NoReturn:
@@ -141,10 +150,10 @@ class TelegramChannel:
                     offset = number + 1
                     await desk.remember(offset)
 
-    async def _stay(self, line: Line) -> NoReturn:
+    async def _stay(self, line: Line, secret: str) -> NoReturn:
         args: dict[str, JsonValue] = {
             "url": f"{self._bot.public_url.rstrip('/')}/hooks/telegram",
-            "secret_token": _secret(self._api.token),
+            "secret_token": secret,
             "allowed_updates": _WANTED,
             "max_connections": 1,
         }
