@@ -96,9 +96,13 @@ class OverBudget(DaimonError):
 
 
 class NotSent(DaimonError):
-    """A channel raises it when it knows that a message did not go out."""
+    """A channel raises it when it knows that a message did not go out. `is_lasting`: another try would fail in the same way."""
 
     code = "not_sent"
+
+    def __init__(self, message: str, *, is_lasting: bool = False) -> None:
+        super().__init__(message)
+        self.is_lasting = is_lasting
 
 
 class RetryLater(NotSent):

@@ -17,6 +17,7 @@ class MemoryReception:
         """Raised by the next ones who come, instead of taking what they bring."""
         self.blobs: dict[BlobHash, bytes] = {}
         self.kept: dict[tuple[str, str], str] = {}
+        self.strangers: set[str] = set()
         self.says = ""
         self._most_bytes = most_bytes
         self._news = asyncio.Condition()
@@ -24,6 +25,9 @@ class MemoryReception:
     @property
     def most_bytes(self) -> int:
         return self._most_bytes
+
+    async def is_known(self, sender: str) -> bool:
+        return sender not in self.strangers
 
     async def take(self, arrival: Arrival) -> str:
         async with self._news:

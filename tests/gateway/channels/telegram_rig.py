@@ -45,6 +45,7 @@ class Book:
         self.values: dict[tuple[str, str], str] = {}
         self.failures: list[Exception] = []
         self.answer = "noted"
+        self.strangers: set[str] = set()
         self.moments = 0
         """Kills come at one of these; see `kill_at`."""
         self.kill_at = 0
@@ -52,6 +53,9 @@ class Book:
         self.released = asyncio.Event()
         """What hangs at that moment fails: it was not in the process that was killed."""
         self._news = asyncio.Event()
+
+    async def is_known(self, sender: str) -> bool:
+        return sender not in self.strangers
 
     async def take(self, arrival: Arrival) -> str:
         await self._moment()

@@ -137,6 +137,14 @@ async def test_files_of_what_was_not_said_to_the_bot_are_not_fetched() -> None:
         assert "getFile" not in [name for name, _ in r.server.calls]
 
 
+async def test_files_of_strangers_are_not_fetched() -> None:
+    async with rig() as r, r.serving():
+        r.book.strangers = {str(BEN.id)}
+        r.chats.sends(BEN, "document", b"x" * 100, file_name="x.bin")
+        assert "not fetched" in words(await r.book.message())
+        assert r.shelf.blobs == {}
+
+
 async def test_a_file_that_never_comes_does_not_stop_what_is_behind_it() -> None:
     async with rig() as r:
         r.chats.sends(ANNA, "document", b"x", file_name="x.bin")
@@ -170,6 +178,16 @@ async def test_signs_and_places_are_told_in_words_and_news_of_the_service_not_at
         r.chats.says(ANNA, "from afar", forward_origin={"type": "hidden_user", "sender_user_name": "Carl"})
         got = [words(await r.book.message(n)) for n in (1, 2, 3)]
     assert got == ["[sticker 👍]", "[location 46.9, 7.4]", "[forwarded from Carl]\nfrom afar"]
+
+
+async def test_somebody_who_walks_with_a_shared_place_says_it_once() -> None:
+    async with rig() as r, r.serving():
+        place = {"latitude": 46.9, "longitude": 7.4, "live_period": 900}
+        number = r.chats.says(ANNA, "", location=place)
+        r.server.queue.put("edited_message", r.server.queue.all[0]["message"] | {"message_id": number, "edit_date": STARTED + 9})  # type: ignore[operator]
+        r.chats.says(ANNA, "here")
+        await r.book.arrivals(2)
+    assert words(await r.book.message(2)) == "here"
 
 
 async def test_an_update_that_cannot_be_read_does_not_stop_the_next() -> None:

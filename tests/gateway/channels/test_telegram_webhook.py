@@ -145,6 +145,16 @@ async def test_killed_at_any_moment_no_posted_update_is_lost_or_doubled() -> Non
             assert [words(a) for a in arrivals if isinstance(a, Message)] == ["0", "1", "2"]
 
 
+async def test_a_post_while_the_token_is_unusable_comes_again() -> None:
+    async with hooked() as (r, _), r.serving():
+        await r.server.called("setWebhook")
+        headers = {SECRET_HEADER: r.server.delivery.secret}
+        r.server.token = "no token"
+        assert await r.channel.posted(headers, b'{"update_id": 1}') == 503
+        r.server.token = TOKEN
+        assert await r.channel.posted(headers, b'{"update_id": 1}') == 200
+
+
 def test_a_webhook_needs_an_address_of_ours() -> None:
     with pytest.raises(Misconfigured, match="public_url"):
         TelegramChannel(Bot(by="webhook"), lambda: TOKEN, None, None)  # type: ignore[arg-type]  # neither is asked

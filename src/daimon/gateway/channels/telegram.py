@@ -24,22 +24,20 @@ from typing import Literal, NoReturn
 
 from pydantic import JsonValue
 
-from daimon.abi.channel import Attachment, Choice, Piece, Receipt, Reception, Traits
+from daimon.abi.channel import Piece, Receipt, Reception, Traits
 from daimon.abi.errors import JournalFailed, LockedOut, Misconfigured, NotSent
-from daimon.abi.event import Said
-from daimon.abi.message import Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
 from daimon.gateway.channels.telegram_api import BotApi, Line
 from daimon.gateway.channels.telegram_desk import Desk
-from daimon.gateway.channels.telegram_send import Sender, split_place
+from daimon.gateway.channels.telegram_send import Sender, readable, split_place
 from daimon.gateway.channels.telegram_wire import User
-from daimon.gateway.codes import code_of
-from daimon.gateway.notation.split import split
+from daimon.gateway.notation.split import units
 from daimon.gateway.notation.telegram import render
+from daimon.gateway.pieces import Form, cut
 
-LONGEST = 4096
-"""Of a text, in units of UTF-16, without its markup."""
+_FORM = Form(4096, render, lambda html: units(readable(html)), has_buttons=True)
+"""Telegram counts units of UTF-16, without the markup."""
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
 _WANTED: list[JsonValue] = ["message", "edited_message", "callback_query", "message_reaction"]
 _POLL_S = 50
@@ -58,6 +56,15 @@ class Bot:
     """So long an answer is waited for; then it is not known whether what was asked was done."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What posts are taken with, while somebody serves."""
+
+    reception: Reception
+    me: User
+    secret: str
+
+
 class TelegramChannel:
     name = "telegram"
     # A group takes 20 messages a minute; there Telegram itself asks for pauses, since a place does not show that it is a group.
@@ -72,7 +79,7 @@ class TelegramChannel:
         self._clock = clock
         self._api = BotApi(bot.api, token, bot.answer_s)
         self._sender = Sender(self._api, store)
-        self._open: tuple[Reception, User] | None = None
+        self._open: _Open | None = None
         self._one_by_one = asyncio.Lock()
         self._failed: dict[str, int] = {}
         """How often a file did not come, so that one which never does cannot stop all that is behind it."""
@@ -80,19 +87,7 @@ class TelegramChannel:
     # -- going out
 
     def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
-        if not isinstance(message.content, Said):
-            return ()
-        said = message.content
-        pieces = [piece for run in _runs(said) for piece in _cut(run)]
-        if said.asks and said.asks.options:
-            code = code_of(said.asks.to)
-            choices = tuple(Choice(f"{code} {n}", option) for n, option in enumerate(said.asks.options, 1))
-            last = max((n for n, piece in enumerate(pieces) if piece.text), default=None)
-            if last is None:
-                pieces.append(Piece("?", choices=choices))
-            else:
-                pieces[last] = Piece(pieces[last].text, choices=choices)
-        return tuple(pieces)
+        return cut(message, _FORM)
 
     async def send(self, piece: Piece, to: str, key: str) -> Receipt:
         return await self._sender.send(piece, to)
@@ -118,29 +113,29 @@ class TelegramChannel:
                 await line.do("deleteWebhook", {"drop_pending_updates": False})
                 await self._poll(line, Desk(line, reception, me, self._clock, self._failed))
             else:
-                self._open = reception, me
+                self._open = _Open(reception, me, _secret(self._api.token))
                 try:
-                    await self._stay(line)
+                    await self._stay(line, self._open.secret)
                 finally:
                     self._open = None
 
     async def posted(self, headers: Mapping[str, str], body: bytes) -> int:
         """What Telegram posts to /hooks/telegram; the status to answer with. Anything but 200 makes Telegram post it again."""
         shown = next((value for name, value in headers.items() if name.lower() == SECRET_HEADER), "")
-        if not hmac.compare_digest(shown.encode(), _secret(self._api.token).encode()):
-            return 403
         if (opened := self._open) is None:
             return 503
+        if not hmac.compare_digest(shown.encode(), opened.secret.encode()):
+            return 403
         try:
             update = json.loads(body)
         except ValueError:
             return 400
-        async with self._one_by_one, self._api.line() as line:  # not that of `serve`, which may end while this is under way
-            try:
-                await Desk(line, *opened, self._clock, self._failed).handle(update)
-            except (JournalFailed, NotSent, LockedOut, ConnectionError) as error:
-                _log.warning("an update of Telegram was not taken in and will come again: %s", error)
-                return 503
+        try:  # not on the line of `serve`, which may end while this is under way
+            async with self._one_by_one, self._api.line() as line:
+                await Desk(line, opened.reception, opened.me, self._clock, self._failed).handle(update)
+        except (JournalFailed, NotSent, LockedOut, ConnectionError) as error:
+            _log.warning("an update of Telegram was not taken in and will come again: %s", error)
+            return 503
         return 200
 
     async def _poll(self, line: Line, desk: Desk) -> NoReturn:
@@ -155,35 +150,16 @@ class TelegramChannel:
                     offset = number + 1
                     await desk.remember(offset)
 
-    async def _stay(self, line: Line) -> NoReturn:
+    async def _stay(self, line: Line, secret: str) -> NoReturn:
         args: dict[str, JsonValue] = {
             "url": f"{self._bot.public_url.rstrip('/')}/hooks/telegram",
-            "secret_token": _secret(self._api.token),
+            "secret_token": secret,
             "allowed_updates": _WANTED,
             "max_connections": 1,
         }
         while True:
             await line.do("setWebhook", args)
             await self._clock.sleep(_LOOK_S)
-
-
-def _runs(said: Said) -> list[str | Attachment]:
-    """Texts that follow each other are one."""
-    runs: list[str | Attachment] = []
-    for part in said.parts:
-        if not isinstance(part, Text):
-            runs.append(part)
-        elif runs and isinstance(before := runs[-1], str):
-            runs[-1] = before + part.text
-        else:
-            runs.append(part.text)
-    return runs
-
-
-def _cut(run: str | Attachment) -> tuple[Piece, ...]:
-    if isinstance(run, str):
-        return tuple(Piece(text) for text in split(run, LONGEST, render) if text.strip())
-    return (Piece(attachment=run),)
 
 
 def _secret(token: str) -> str:

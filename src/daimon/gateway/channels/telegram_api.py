@@ -20,7 +20,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ssl import SSLContext
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -83,10 +83,10 @@ class BotApi:
         async with self.line() as line:
             return await line.ask(method, args, upload)
 
-    def _trust(self) -> SSLContext | bool:
-        if not self._api.startswith("https:"):
-            return False
-        self._ssl = self._ssl or httpx2.create_ssl_context()  # takes long: made once
+    def _trust(self) -> SSLContext:
+        """Takes long to make, so it is made once."""
+        if self._ssl is None:
+            self._ssl = httpx2.create_ssl_context() if self._api.startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT)
         return self._ssl
 
     def _proxy(self) -> str | None:

@@ -84,7 +84,9 @@ class Desk:
         except (NotSent, ConnectionError) as error:
             _log.debug("%s", error)
 
-    async def _fetch(self, media: Media) -> updates.Kept | str:
+    async def _fetch(self, sender: str, media: Media) -> updates.Kept | str:
+        if not await self._reception.is_known(sender):
+            return "not fetched"
         most = self._reception.most_bytes
         if media.file_size > most:
             return "too large to be fetched"
@@ -97,6 +99,7 @@ class Desk:
             self._failed[media.file_id] = self._failed.get(media.file_id, 0) + 1
             if self._failed[media.file_id] < _FETCH_TRIES:
                 raise
+            del self._failed[media.file_id]
             return "could not be fetched"
 
     async def _bytes(self, file_id: str, most: int) -> bytes | None:

@@ -20,6 +20,7 @@ MOST_BYTES = 50_000_000
 _MOST_PHOTO_BYTES = 10_000_000
 _PHOTOS = ("image/jpeg", "image/png", "image/webp")
 _VOICES = ("audio/ogg", "audio/opus")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 class Sender:
@@ -62,17 +63,17 @@ class Sender:
         try:
             data = await self._store.get(attachment.blob)
         except NotFound as error:
-            raise NotSent(f"a file to send is not there any more: {error}") from error
+            raise NotSent(f"a file to send is not there any more: {error}", is_lasting=True) from error
         name = _name(attachment)
         if len(data) > MOST_BYTES:
-            raise NotSent(f"{name} has {len(data)} bytes; Telegram takes at most {MOST_BYTES} of a bot")
+            raise NotSent(f"{name} has {len(data)} bytes; Telegram takes at most {MOST_BYTES} of a bot", is_lasting=True)
         return Upload(_field(attachment, len(data)), name, attachment.media_type, data)
 
 
 def split_place(place: str) -> tuple[str, int | None]:
     found = re.fullmatch(r"(-?\d+)(?:/(\d+))?", place, re.ASCII)
     if found is None:
-        raise NotSent(f"{place!r} is no chat of Telegram; it is a number such as 123456 or -100123/7")
+        raise NotSent(f"{place!r} is no chat of Telegram; it is a number such as 123456 or -100123/7", is_lasting=True)
     return found[1], int(found[2]) if found[2] else None
 
 
@@ -84,11 +85,16 @@ def _worded(piece: Piece) -> dict[str, JsonValue]:
     return {"text": piece.text, "parse_mode": "HTML", "link_preview_options": {"is_disabled": True}}
 
 
+def readable(html: str) -> str:
+    """What people see of it."""
+    return unescape(_TAG.sub("", html))
+
+
 def _plain(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
     kept = {name: value for name, value in args.items() if name != "parse_mode"}
     for name in ("text", "caption"):
         if isinstance(written := kept.get(name), str):
-            kept[name] = unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", written))
+            kept[name] = readable(written)
     return kept
 
 
@@ -109,8 +115,8 @@ def _name(attachment: Attachment) -> str:
 
 def _not_sent(refused: Refused, to: str) -> NotSent:
     if refused.status == 403:
-        return NotSent(f"the chat {to} is closed to the bot, until its owner opens it again: {refused.why}")
-    return NotSent(f"Telegram refused a message to {to} ({refused.status}): {refused.why}")
+        return NotSent(f"the chat {to} is closed to the bot, until somebody there opens it again: {refused.why}", is_lasting=True)
+    return NotSent(f"Telegram refused a message to {to} ({refused.status}): {refused.why}", is_lasting=True)
 
 
 def _ref(result: JsonValue) -> str:

@@ -11,6 +11,7 @@ A place is CHAT, or CHAT/TOPIC in a group with topics. A `ref` is CHAT/MESSAGE, 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from daimon.abi.channel import Message, Pressed, Reacted
 from daimon.abi.ids import BlobHash
@@ -24,8 +25,8 @@ class Kept:
     size: int
 
 
-Fetch = Callable[[Media], Awaitable[Kept | str]]
-"""The file, on disk; or why it is not."""
+Fetch = Callable[[str, Media], Awaitable[Kept | str]]
+"""The file that this sender attached, on disk; or why it is not."""
 
 
 def place_of(note: Note) -> str:
@@ -41,13 +42,14 @@ def ref_of(chat: Chat, message_id: int) -> str:
 async def message(key: str, note: Note, me: User, fetch: Fetch) -> Message | None:
     """None: nobody said anything."""
     sender = _who(note.sender, note.sender_chat)
-    if sender is None:
+    is_walking = note.location is not None and note.edit_date  # a shared place is said anew at every step
+    if sender is None or is_walking:
         return None
     is_group = note.chat.type != "private"
     answered = _answered(note)
     words, is_named = _words(note, me)
     is_direct = not is_group or is_named or bool(answered and answered.sender and answered.sender.id == me.id)
-    parts = await _parts(note, words, fetch if is_direct else _not_fetched)
+    parts = await _parts(note, words, partial(fetch, sender) if is_direct else _not_fetched)
     if not parts:
         return None
     ref = ref_of(note.chat, note.message_id)
@@ -115,7 +117,7 @@ def _words(note: Note, me: User) -> tuple[str, bool]:
     for start, end in sorted(mine, reverse=True):
         raw = raw[: 2 * start] + raw[2 * end :]
     words = raw.decode("utf-16-le", errors="replace")
-    return (" ".join(words.split(" ")).strip() if mine else words), bool(mine)
+    return (words.strip() if mine else words), bool(mine)
 
 
 def _naming(entity: Entity, raw: bytes, me: User) -> tuple[int, int] | None:
@@ -134,7 +136,7 @@ def _naming(entity: Entity, raw: bytes, me: User) -> tuple[int, int] | None:
             return None
 
 
-async def _parts(note: Note, words: str, fetch: Fetch) -> tuple[Content, ...]:
+async def _parts(note: Note, words: str, fetch: Callable[[Media], Awaitable[Kept | str]]) -> tuple[Content, ...]:
     lines = [_forwarded(note), words, *_told(note)]
     files: list[Content] = []
     for media, kind, name in _media(note):
