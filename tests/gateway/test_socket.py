@@ -76,7 +76,9 @@ async def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twic
         await say(line, "say first")
         seen = [each for each in await spoken(line) if each["kind"] == "change"]
     half = seen[len(seen) // 2]
-    await asyncio.to_thread(daimon.call, "POST", "/v1/events", {"type": "message", "text": "say while nobody looked", "conversation": "other"})
+    await asyncio.to_thread(
+        daimon.call, "POST", "/v1/events", {"type": "message", "text": "say while nobody looked", "conversation": "other"}
+    )
     async with opened(daimon) as line:
         assert await begun(line, after=half["cursor"]) == half["cursor"]
         found, before = await until(line, "change", sort="event")

@@ -41,6 +41,7 @@ LOOK_BACK_S = 60
 """History is read from a little before the mark: messages of one moment may come in any order."""
 MOST_THREADS = 50
 MOST_PAGES = 20
+MOST_TRIES = 3
 TITLE_DIGITS = 8
 _LOG = logging.getLogger(__name__)
 
@@ -67,6 +68,8 @@ class SlackChannel:
         self._clock, self._store = clock, store
         self._chats: dict[str, bool] = {}
         """Conversations, and whether they are of two."""
+        self._failed: dict[str, int] = {}
+        """How often a file did not come."""
 
     # -- going out
 
@@ -130,6 +133,7 @@ class SlackChannel:
         except (WebSocketException, OSError, TimeoutError) as error:
             if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == 1000:
                 return
+            await self._api.ask("auth.test", {})  # a token that was revoked is the reason, then
             raise ConnectionError(f"the socket of Slack broke: {type(error).__name__}") from None
 
     async def _listen(self, socket: ClientConnection, desk: "_Desk") -> None:
@@ -166,7 +170,7 @@ class SlackChannel:
         url = file.get("url_private_download") or file.get("url_private")
         if isinstance(size, int) and size > reception.most_bytes:
             return Text(f"[file {name}, {size} bytes: too large to be kept]")
-        data = await self._api.fetch(url, reception.most_bytes) if isinstance(url, str) else None
+        data = await self._fetched(url, reception.most_bytes) if isinstance(url, str) else None
         if data is None:
             return Text(f"[file {name}: it could not be fetched]")
         try:
@@ -176,6 +180,16 @@ class SlackChannel:
         if kind.startswith("image/"):
             return Image(blob, kind, name)
         return Audio(blob, kind) if kind.startswith("audio/") else File(blob, name, kind, len(data))
+
+    async def _fetched(self, url: str, most_bytes: int) -> bytes | None:
+        """One that never comes must not hold up all that is behind it."""
+        try:
+            return await self._api.fetch(url, most_bytes)
+        except ConnectionError:
+            self._failed[url] = self._failed.get(url, 0) + 1
+            if self._failed[url] >= MOST_TRIES:
+                return None
+            raise
 
     async def answered(self, ref: str, place: str, text: str) -> None:
         """The buttons go, what was chosen stays. Best effort."""

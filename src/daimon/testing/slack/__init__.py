@@ -1,0 +1,1 @@
+"""Slack on loopback: the Web API and the sockets of socket mode."""
