@@ -29,10 +29,10 @@ import httpx2
 from pydantic import JsonValue
 
 from daimon.abi.errors import LockedOut, NotSent, RetryLater
+from daimon.gateway.channels.certainty import Begun
 
 _MARK = "bot~"
 _CONNECT_S = 15.0
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,12 @@ class Line:
                 "files": {upload.field: (upload.name, upload.data, upload.media_type)},
             }
         wait = httpx2.Timeout(answer_s, connect=_CONNECT_S) if answer_s else self._client.timeout
-        with_body = _Begun()
+        begun = Begun()
         try:
-            response = await self._client.post(f"{self._api}/{_MARK}/{method}", **body, timeout=wait, extensions={"trace": with_body.trace})
-        except _NEVER_SENT as error:
-            raise NotSent(f"Telegram was not reached for {method}: {self._said(error)}") from None
+            response = await self._client.post(f"{self._api}/{_MARK}/{method}", **body, timeout=wait, extensions={"trace": begun.trace})
         except (httpx2.HTTPError, OSError) as error:
-            if not with_body.began:
-                raise NotSent(f"the connection to Telegram broke before {method} was asked: {self._said(error)}") from None
+            if begun.is_certain(error):
+                raise NotSent(f"Telegram was not reached for {method}: {self._said(error)}") from None
             raise ConnectionError(f"Telegram did not answer {method}, which may have been done: {self._said(error)}") from None
         return self._judge(method, response)
 
@@ -170,16 +168,6 @@ class Line:
 
     def _clean(self, text: str) -> str:
         return text.replace(self._token, _MARK)[:300]
-
-
-class _Begun:
-    """Watches one request."""
-
-    def __init__(self) -> None:
-        self.began = False
-
-    async def trace(self, name: str, _: Mapping[str, object]) -> None:
-        self.began = self.began or name.endswith("send_request_body.started")
 
 
 class _Keyed(httpx2.AsyncBaseTransport):
