@@ -1,0 +1,1 @@
+"""The model's Markdown, as each channel writes it."""
