@@ -106,6 +106,7 @@ class Message:
     sender: str
     """The channel's own, stable id of whoever it was: not a name that anybody may give themselves."""
     parts: tuple[Content, ...]
+    """None at all: somebody knocked without a word (an invitation); with `replaces`: they took that message back."""
     at: datetime
     name: str = ""
     """What the channel calls the sender."""
@@ -156,6 +157,10 @@ class Reception(Protocol):
     async def take(self, arrival: Arrival) -> str:
         """Returns when what counts of it is on disk: now it may be acknowledged. A short text to show at once to whoever pressed a button;
         strangers get nothing. Raises JournalFailed where nothing could be written: it must then not be acknowledged."""
+        ...
+
+    async def knows(self, channel: str, sender: str) -> bool:
+        """Is that a person, or a stranger? For what a channel does before anything is said: accept an invitation, fetch a file."""
         ...
 
     async def keep(self, data: bytes) -> BlobHash:
