@@ -259,6 +259,20 @@ async def test_own_words_and_notices_of_other_programs_are_not_heard(synapse: Ho
     assert here.desk.texts == ["I am not."]
 
 
+async def test_what_stands_beside_the_agents_own_words_in_one_batch_is_heard(synapse: Homeserver) -> None:
+    async with rig(synapse) as here:
+        room = await here.direct()
+        async with here.serving():
+            pass
+        await here.owner.say(room, "before")
+        await here.agent.say(room, "I said this.")
+        await here.owner.say(room, "after")
+        async with here.serving():
+            await here.owner.say(room, "now")
+            await here.desk.until(lambda desk: "now" in desk.texts)
+    assert here.desk.texts == ["before", "after", "now"]
+
+
 async def test_events_that_make_no_sense_are_passed_over(synapse: Homeserver) -> None:
     strange: list[dict[str, object]] = [
         {"msgtype": "m.text", "body": "", "m.relates_to": "no"},
@@ -272,10 +286,9 @@ async def test_events_that_make_no_sense_are_passed_over(synapse: Homeserver) ->
             first = await here.owner.say(
                 room, "strange", **{"m.mentions": {"user_ids": "x"}, "m.relates_to": {"rel_type": 7, "event_id": []}}
             )
-            broken = {"msgtype": "m.text", "body": "* x", "m.new_content": 3, "m.relates_to": {"rel_type": "m.replace", "event_id": first}}
-            await here.owner.put(room, "m.room.message", broken)
+            relation = {"rel_type": "m.replace", "event_id": first}
+            await here.owner.say(room, "* x", **{"m.new_content": 3, "m.relates_to": relation})
             await here.owner.put(room, "m.reaction", {"m.relates_to": 4})
-            await here.owner.put(room, "m.reaction", {"m.relates_to": {"rel_type": "m.annotation", "event_id": first, "key": 7}})
             await here.owner.put(room, "m.room.message", {"msgtype": "m.file", "body": "x", "url": "https://example.com/x"})
             await here.owner.say(room, "sense")
             await here.desk.until(lambda desk: "sense" in desk.texts)

@@ -34,7 +34,8 @@ UNREADABLE = "Messages in this room are encrypted, and I cannot read them. Pleas
 _SILENT: Json = {"presence": {"types": []}, "account_data": {"types": []}}
 _ROOM: Json = {"ephemeral": {"types": []}, "account_data": {"types": []}}
 _FIRST = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 1}, "state": {"types": []}}})
-_NEXT = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 20}, "state": {"lazy_load_members": True}}})
+# Members are asked for whenever they change, not with their first words: our own entry would look as if we had come in just now.
+_NEXT = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 20}, "state": {"types": ["m.room.member"]}}})
 
 
 class Reader:
@@ -73,25 +74,26 @@ class Reader:
     # -- rooms
 
     async def _take(self, room: str, news: Joined, since: str) -> None:
-        changes = events(news.state.events) + events(news.timeline.events)
-        if any(event.type == "m.room.member" for event in changes):
+        timeline, changed = events(news.timeline.events), events(news.state.events)
+        if any(event.type == "m.room.member" for event in (*changed, *timeline)):
             self._rooms.changed(room)
-        is_asked_in = not any(event.is_membership_of(self._user) for event in changes)
-        async for event in self._all(room, news, since):
-            if event.is_membership_of(self._user):
-                is_asked_in = True
-            if is_asked_in:
+        seen: set[str] = set()
+        if news.timeline.limited and not self._came(timeline):
+            async for event in self._since_asked_in(self._gap(room, since, news.timeline.prev_batch), self._came(changed)):
+                seen.add(event.event_id)
+                await self._one(room, event)
+        async for event in self._since_asked_in(_each(timeline), self._came(timeline)):
+            if event.event_id not in seen:
                 await self._one(room, event)
 
-    async def _all(self, room: str, news: Joined, since: str) -> AsyncIterator[Event]:
-        """What is new in the room, oldest first, each once."""
-        timeline, seen = events(news.timeline.events), set[str]()
-        if news.timeline.limited and not any(event.is_membership_of(self._user) for event in timeline):
-            async for event in self._gap(room, since, news.timeline.prev_batch):
-                seen.add(event.event_id)
-                yield event
-        for event in timeline:
-            if event.event_id not in seen:
+    def _came(self, among: list[Event]) -> bool:
+        """Did we come into the room just now?"""
+        return any(event.is_membership_of(self._user) for event in among)
+
+    async def _since_asked_in(self, among: AsyncIterator[Event], came: bool) -> AsyncIterator[Event]:
+        async for event in among:
+            came = came and not event.is_membership_of(self._user)
+            if not came:
                 yield event
 
     async def _gap(self, room: str, since: str, until: str) -> AsyncIterator[Event]:
@@ -166,3 +168,8 @@ class Reader:
         except httpx2.HTTPError:
             return False  # the room's own server may be down: again with the next batch
         return True
+
+
+async def _each(among: list[Event]) -> AsyncIterator[Event]:
+    for event in among:
+        yield event
