@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from daimon.abi.channel import Arrival, Message
 from daimon.abi.errors import JournalFailed, TooLarge
@@ -142,7 +142,7 @@ class Rig:
 @asynccontextmanager
 async def rig(server: Homeserver) -> AsyncIterator[Rig]:
     agent, owner = await Person.new(server, "agent"), await Person.new(server, "owner")
-    blobs, clock = Blobs(), ManualClock()
+    blobs, clock = Blobs(), ManualClock(datetime.now(UTC) + timedelta(hours=1))
     async with asyncio.timeout(DEADLINE_S), FaultProxy(server.url) as proxy:
         channel = MatrixChannel(Account(proxy.url, agent.user), lambda: agent.token, clock, blobs)
         try:

@@ -41,7 +41,7 @@ TYPING_MS = 30_000
 class MatrixChannel:
     def __init__(self, account: Account, token: Callable[[], str], clock: Clock, store: Store) -> None:
         self._account = account
-        self._clock = clock
+        self._started_at = clock.now()
         self._store = store
         self._line = Line(account.homeserver, token)
         self._media = Media(self._line)
@@ -99,7 +99,7 @@ class MatrixChannel:
         user = text(await self._line.ask("GET", "/account/whoami"), "user_id")
         if user != self._account.user:
             raise LockedOut(f"the access token is that of {user}, the settings name {self._account.user}: give both of the same account")
-        await Reader(self._account, self._line, self._media, reception, self._clock).read()
+        await Reader(self._account, self._line, self._media, reception, self._started_at).read()
 
 
 def _transaction(key: str) -> str:

@@ -1,6 +1,6 @@
 """How far the channel has read, and how it reads on.
 
-    since = recalled, or that of a first look at everything, of which nothing is answered
+    since = recalled, or that of a first look, of which only what was said since this program started is taken
     for ever: /sync since ... -> every event of every room to the reception, in order -> remember the next since
 
 Invariant: `since` is remembered only when all that came before it was taken. A crash in between reads the same batch again, and the
@@ -14,13 +14,13 @@ Rooms with encryption can be joined and not be read; whoever is known is told so
 
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 import httpx2
 
 from daimon.abi.channel import Message, Reception
 from daimon.abi.errors import LockedOut, NotSent, RetryLater
 from daimon.abi.message import Text
-from daimon.abi.ports import Clock
 from daimon.gateway.channels.matrix_intake import Intake
 from daimon.gateway.channels.matrix_line import Account, Line, segment
 from daimon.gateway.channels.matrix_media import Media
@@ -33,18 +33,18 @@ MOST_INVITATIONS = 50
 UNREADABLE = "Messages in this room are encrypted, and I cannot read them. Please write to me in a room without encryption."
 _SILENT: Json = {"presence": {"types": []}, "account_data": {"types": []}}
 _ROOM: Json = {"ephemeral": {"types": []}, "account_data": {"types": []}}
-_FIRST = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 1}, "state": {"types": []}}})
+_FIRST = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 20}, "state": {"types": []}}})
 # Members are asked for whenever they change, not with their first words: our own entry would look as if we had come in just now.
 _NEXT = json.dumps({**_SILENT, "room": {**_ROOM, "timeline": {"limit": 20}, "state": {"types": ["m.room.member"]}}})
 
 
 class Reader:
-    def __init__(self, account: Account, line: Line, media: Media, reception: Reception, clock: Clock) -> None:
+    def __init__(self, account: Account, line: Line, media: Media, reception: Reception, started_at: datetime) -> None:
         self._name = account.name
         self._user = account.user
         self._line = line
         self._reception = reception
-        self._clock = clock
+        self._started_at = started_at
         self._rooms = Rooms(line, account.user)
         self._intake = Intake(account.name, account.user, media, self._rooms)
 
@@ -53,6 +53,8 @@ class Reader:
         since = await self._reception.recall(self._name, f"since/{self._user}")
         if not since:
             first = await self._sync(_FIRST)
+            for room, news in first.rooms.join.items():
+                await self._take_newer(room, news)
             await self._invitations(first.rooms.invite)
             since = await self._read_to(first, since)
         while True:
@@ -84,6 +86,12 @@ class Reader:
                 await self._one(room, event)
         async for event in self._since_asked_in(_each(timeline), self._came(timeline)):
             if event.event_id not in seen:
+                await self._one(room, event)
+
+    async def _take_newer(self, room: str, news: Joined) -> None:
+        """At the first look, by the clocks of two machines: there is nothing else to tell old from new."""
+        for event in events(news.timeline.events):
+            if event.at >= self._started_at:
                 await self._one(room, event)
 
     def _came(self, among: list[Event]) -> bool:
@@ -150,8 +158,8 @@ class Reader:
         """A stranger's reason may be a pairing code: there is no other way to say one to somebody who is not in the room."""
         if await self._reception.knows(self._name, event.sender):
             return
-        reason, at = text(event.content, "reason"), self._clock.now()
-        key = event.event_id or f"invitation/{room}/{at.timestamp()}"
+        reason, at = text(event.content, "reason"), event.at if event.origin_server_ts else self._started_at
+        key = event.event_id or f"invitation/{room}/{event.sender}"
         parts = (Text(reason),) if reason else ()
         await self._reception.take(Message(key=key, place=room, sender=event.sender, parts=parts, at=at))
 
