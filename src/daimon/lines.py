@@ -51,6 +51,12 @@ class Lines:
         tokens = Tokens(*(self._secret("slack", name, _host(wanted.api)) for name in (wanted.bot_token, wanted.app_token)))
         return SlackChannel(Workspace(wanted.api), tokens, self._clock, self._store)
 
+    def _matrix(self, wanted: config.Matrix) -> Channel:
+        from daimon.gateway.channels.matrix import Account, MatrixChannel
+
+        token = self._secret("matrix", wanted.token, _host(wanted.homeserver))
+        return MatrixChannel(Account(wanted.homeserver, wanted.user), token, self._clock, self._store)
+
     def _secret(self, channel: str, name: str, host: str) -> Reveal:
         """Asks anew each time. Raises LockedOut."""
 

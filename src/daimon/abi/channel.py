@@ -106,6 +106,7 @@ class Message:
     sender: str
     """The channel's own, stable id of whoever it was: not a name that anybody may give themselves."""
     parts: tuple[Content, ...]
+    """None at all: somebody knocked without a word (an invitation); with `replaces`: they took that message back."""
     at: datetime
     name: str = ""
     """What the channel calls the sender."""

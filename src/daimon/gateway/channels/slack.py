@@ -279,12 +279,20 @@ class _Desk:
     async def _message(self, event: Event) -> None:
         channel = str(event.get("channel", ""))
         is_chat = await self._slack.is_chat(channel, event.get("channel_type"))
-        arrival = await slack_events.message_of(event, self._bot, lambda file: self._slack.file(self._reception, file), is_chat=is_chat)
+        arrival = await slack_events.message_of(event, self._bot, self._keeper(str(event.get("user", ""))), is_chat=is_chat)
         if arrival is None:
             return
         await self._reception.take(arrival)
         if arrival.is_direct:
             await self._note(arrival)
+
+    def _keeper(self, sender: str) -> slack_events.Keep:
+        async def keep(file: Event) -> Content:
+            if await self._reception.is_known(sender):
+                return await self._slack.file(self._reception, file)
+            return Text("[a file]")  # of strangers nothing is kept
+
+        return keep
 
     async def _note(self, arrival: Message) -> None:
         _, thread = split_place(arrival.place)
