@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from daimon.abi.channel import Receipt
 from daimon.abi.event import Address, Said
 from daimon.abi.ids import HOME_SPACE, Conversation, Key
 from daimon.abi.label import owned
@@ -92,17 +93,17 @@ def test_a_daimon_starts_with_the_tool_and_the_channel(home: Path, tmp_path: Pat
         said = daimon.answered("hello", reply_to={"channel": "logbook", "to": "garden"})
     line = json.loads((tmp_path / "log" / "garden.jsonl").read_text(encoding="utf-8"))
     assert line["text"] == said
-    assert line["key"].endswith(":reply")
+    assert line["key"].endswith(":reply/0")
 
 
 def test_the_logbook_writes_a_key_once_even_after_a_torn_line(tmp_path: Path) -> None:
     book = _module("logbook").Logbook(tmp_path)
-    first, second = (_message(key) for key in ("t1:reply", "t2:reply"))
     (tmp_path / "garden.jsonl").write_text('{"key": "t1:re', encoding="utf-8")
-    for message in (first, first, second):
-        assert asyncio.run(book.send(message)) == "confirmed"
+    (piece,) = book.pieces(_message("t1:reply"))
+    for key in ("t1:reply/0", "t1:reply/0", "t2:reply/0"):
+        assert asyncio.run(book.send(piece, "../garden", key)) == Receipt("confirmed")
     lines = (tmp_path / "garden.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["key"] for line in lines[1:]] == ["t1:reply", "t2:reply"]
+    assert [json.loads(line)["key"] for line in lines[1:]] == ["t1:reply/0", "t2:reply/0"]
 
 
 def test_a_heartbeat_from_cron_counts_once_in_its_quarter(home: Path, tmp_path: Path) -> None:

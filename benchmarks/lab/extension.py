@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
+from daimon.abi.channel import Piece, Receipt, Reception, Traits
 from daimon.abi.errors import ToolFailed
 from daimon.abi.event import Said
 from daimon.abi.label import Author
@@ -93,16 +94,27 @@ class StubbornTool(WorldTool):
 
 class WorldChannel:
     name = "world"
-    may_repeat = True
+    traits = Traits("harmless")
 
     def __init__(self, port: int) -> None:
         self._port = port
 
-    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
+    def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
         assert isinstance(message.content, Said)
-        text = "".join(part.text for part in message.content.parts if isinstance(part, Text))
-        await wire.call(self._port, "POST", "/reply", {"key": message.key, "text": text, "to": message.to.to})
-        return "confirmed"
+        return (Piece("".join(part.text for part in message.content.parts if isinstance(part, Text))),)
+
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        await wire.call(self._port, "POST", "/reply", {"key": key.rpartition("/")[0], "text": piece.text, "to": to})
+        return Receipt("confirmed")
+
+    async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
+        return None
+
+    async def show(self, to: str, doing: Literal["thinking", "nothing"]) -> None:
+        return
+
+    async def serve(self, reception: Reception) -> None:
+        await asyncio.Event().wait()
 
 
 def _manifest(kind: str, effect: Effect, capability: Capability = Capability.WRITES, timeout_s: float = 15.0) -> Manifest:

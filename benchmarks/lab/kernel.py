@@ -26,6 +26,7 @@ from daimon.abi.tool import Capability, Manifest, Tool
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager, Paging, Sources
 from daimon.context.budget import TokenBudget
+from daimon.gateway.delivery import Desk as Post
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.journal.sqlite import SqliteJournal
@@ -160,7 +161,7 @@ async def opened(place: Path, model: Model, tools: Iterable[Tool], under: str, i
     turns = Turns(thinking, Acting(dispatch, Record(journal)), ENDLESS, "wait", Desk(Standing(journal, HOME_SPACE), Manner()))
     scheduler = Scheduler(journal, LocalDispatcher(clock), turns, feed, clock, Pins)
     inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
-    postman = Postman(journal, (FakeChannel(),), feed, clock, redactor)
+    postman = Postman(Post(journal, clock, redactor), (FakeChannel(),), inbox, feed, SystemRandom())
     tasks = [asyncio.ensure_future(scheduler.serve(1)), asyncio.ensure_future(postman.serve())]
     try:
         yield House(journal, inbox, ids, clock)

@@ -17,6 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
+from daimon.abi.channel import Piece, Receipt, Reception, Traits
 from daimon.abi.codec import encode
 from daimon.abi.errors import NotSent, ToolFailed
 from daimon.abi.event import Address, Said
@@ -41,7 +42,7 @@ def extend(kit: Kit) -> None:
     if name := os.environ.get("LEAK_CRASH"):
         raise RuntimeError(text_named(name))
     kit.tools.append(leak)
-    kit.channels.extend([Recorder(), Breaking("breaking", may_repeat=False), Breaking("unsent", may_repeat=True)])
+    kit.channels.extend([Recorder(), Breaking("breaking", "never"), Breaking("unsent", "harmless")])
 
 
 @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "leaky"))
@@ -143,25 +144,40 @@ class _Unclean:
         raise RuntimeError(self.said)
 
 
-class Recorder:
-    name = "recorder"
-    may_repeat = True
+class _Mute:
+    """Nobody answers there."""
 
-    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
-        body = encode(Said, message.content) if isinstance(message.content, Said) else b"{}"
-        line = {"to": message.to.to, "key": message.key, "body": body.decode()}
+    def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
+        return (Piece((encode(Said, message.content) if isinstance(message.content, Said) else b"{}").decode()),)
+
+    async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
+        return None
+
+    async def show(self, to: str, doing: Literal["thinking", "nothing"]) -> None:
+        return
+
+    async def serve(self, reception: Reception) -> None:
+        await asyncio.Event().wait()
+
+
+class Recorder(_Mute):
+    name = "recorder"
+    traits = Traits("harmless")
+
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        line = {"to": to, "key": key, "body": piece.text}
         with Path(os.environ["LEAK_SENT"]).open("a") as file:  # noqa: ASYNC230 - one line
             file.write(json.dumps(line) + "\n")
-        return "confirmed"
+        return Receipt("confirmed")
 
 
-class Breaking:
+class Breaking(_Mute):
     """Fails with what it must not say."""
 
-    def __init__(self, name: str, may_repeat: bool) -> None:
+    def __init__(self, name: str, repeat: Literal["harmless", "never"]) -> None:
         self.name = name
-        self.may_repeat = may_repeat
+        self.traits = Traits(repeat)
 
-    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
         said = text_named("plain")
-        raise RuntimeError(f"cannot send: {said}") if self.may_repeat is False else NotSent(f"cannot send: {said}")
+        raise RuntimeError(f"cannot send: {said}") if self.traits.repeat == "never" else NotSent(f"cannot send: {said}")

@@ -12,16 +12,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
+from daimon.abi.channel import Arrival
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
-from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.errors import JournalFailed, Misconfigured, TooLarge
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
-from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId
+from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId, BlobHash
 from daimon.abi.memory import Memory, Texts
 from daimon.abi.money import Account
 from daimon.abi.ports import Clock, Store, Timers
@@ -44,17 +46,19 @@ from daimon.filing import Filing
 from daimon.gateway import unix
 from daimon.gateway.answers import Reloaded, Status
 from daimon.gateway.api import Api, Parts
-from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.channels.local import LocalChannel
+from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.gateway.server import Server, bind_tcp
+from daimon.gateway.supervisor import Supervisor
+from daimon.gateway.typing import Typing
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import Limits
-from daimon.kernel.desk import Desk
+from daimon.kernel.desk import Desk as Bureau
 from daimon.kernel.dispatch import Dispatch
 from daimon.kernel.dispatcher import LocalDispatcher
 from daimon.kernel.estimate import Estimator
@@ -196,7 +200,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
         await (outflow := config.outflow(settings)).load(journal, HOME_SPACE, clock.now())
-        desk = Desk(grants, config.manner(settings), outflow)
+        desk = Bureau(grants, config.manner(settings), outflow)
         turns = Turns(thinking, Acting(dispatch, Record(journal)), Limits(**settings.limits.model_dump()), settings.kernel.newer, desk)
         dispatcher = LocalDispatcher(clock)
 
@@ -205,7 +209,10 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
-        postman = Postman(journal, (LocalChannel(), InternalChannel(inbox), *kit.channels), feed, clock, redactor)
+        postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *kit.channels), inbox, feed, random)
+        supervisor = Supervisor(clock, random, redactor, postman.line_changed)
+        supervisor.add_all((channel.name, partial(channel.serve, _Closed())) for channel in kit.channels)
+        showing = Typing(journal, kit.channels, feed, clock)
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
         started_at = clock.now()
@@ -218,7 +225,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
             told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings, *sites.warnings)
-            return Status(*here, count, depth, journal.commits, (*told, *backups.warnings), balances)
+            return Status(*here, count, depth, journal.commits, (*told, *backups.warnings), balances, supervisor.states())
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
@@ -242,7 +249,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
             tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
-            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending, *summing_up)
+            posting = (postman.serve(), supervisor.serve(), showing.serve())
+            lasting = (scheduler.serve(settings.kernel.slots), *posting, *tending, *summing_up)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
@@ -424,6 +432,24 @@ async def provider(script: Path | None, port: int, say: Callable[[str], None]) -
     from daimon.testing.provider.server import serve
 
     await serve(script, port, say)
+
+
+class _Closed:
+    """Nobody is let in by a channel: what comes is not acknowledged, so that nothing is lost."""
+
+    most_bytes = 0
+
+    async def take(self, arrival: Arrival) -> str:
+        raise Misconfigured("nobody is known here, so nothing is taken in")
+
+    async def keep(self, data: bytes) -> BlobHash:
+        raise TooLarge("nothing is taken in")
+
+    async def recall(self, channel: str, name: str) -> str:
+        return ""
+
+    async def remember(self, channel: str, name: str, value: str) -> None:
+        return
 
 
 class _Asleep:

@@ -14,9 +14,9 @@ import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from daimon.abi.channel import Channel
 from daimon.abi.errors import Misconfigured
 from daimon.abi.model import Model
-from daimon.abi.ports import Channel
 from daimon.abi.tool import Tool
 
 

@@ -15,13 +15,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
+from daimon.abi.channel import Piece, Receipt
 from daimon.abi.context import Prompt
 from daimon.abi.files import Replacement, Written
 from daimon.abi.message import Text
 from daimon.abi.money import Amount, exact
-from daimon.abi.ports import Outgoing
 from daimon.abi.terminal import Line
 from daimon.abi.tool import Call, Effect
 from daimon.context.assemble import Pager
@@ -31,6 +31,7 @@ from daimon.models.router import ListRouter
 from daimon.sandbox.files.driver import Driver
 from daimon.sandbox.terminal.terminals import ShellTerminals
 from daimon.sites import Sites
+from daimon.testing.channel import FakeChannel
 
 
 def extend(kit: Kit) -> None:
@@ -83,12 +84,12 @@ def _numb(run: Any) -> Any:
     return ran
 
 
-class Deaf:
-    name = "world"
-    may_repeat = True
+class Deaf(FakeChannel):
+    def __init__(self) -> None:
+        super().__init__("world")
 
-    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]:
-        return "confirmed"
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        return Receipt("confirmed")
 
 
 def _generous(worst: Any) -> Any:

@@ -209,7 +209,7 @@ def test_turns_are_listed_newest_first_and_may_be_narrowed(daimon: Live) -> None
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "many", "1.5", "", "%00", "9" * 5_000], ids=lambda limit: limit[:5] or "empty")
-@pytest.mark.parametrize("path", ["/v1/turns", "/v1/letters"])
+@pytest.mark.parametrize("path", ["/v1/turns", "/v1/letters", "/v1/outbox"])
 def test_a_limit_out_of_range_is_refused(daimon: Live, path: str, limit: str) -> None:
     answer = daimon.call("GET", f"{path}?limit={limit}")
     assert (answer.status, answer.code) == (400, "bad_input")
@@ -263,7 +263,7 @@ def test_the_exact_request_of_a_model_call_can_be_read(daimon: Live) -> None:
 def test_the_status_says_how_it_is(daimon: Live) -> None:
     status = daimon.get("/v1/status")
     assert (status["version"], status["home"], status["model"]) == (__version__, str(daimon.home.path), "puppet")
-    assert set(status["count"]) == {"events", "turns", "steps", "timers", "outgoing", "dead_letters", "bytes"}
+    assert set(status["count"]) == {"events", "turns", "steps", "timers", "outgoing", "dead_letters", "bytes", "mail"}
     assert set(status["depth"]) == {"waiting", "running"}
 
 
@@ -378,3 +378,14 @@ def test_an_open_feed_does_not_hold_up_the_end(tmp_path: Path) -> None:
         assert answer.readline() == b"\n"
     answer.close()
     connection.close()
+
+
+def test_what_went_out_is_listed_by_channel_and_state(daimon: Live) -> None:
+    with daimon.feed("outbox") as feed:
+        daimon.say("hello", "outbox")
+        feed.until("spoken")
+    found = [each for each in daimon.get("/v1/outbox?channel=local&state=confirmed") if each["conversation"]["name"] == "outbox"]
+    assert found
+    assert {(each["to"]["channel"], each["state"]) for each in found} == {("local", "confirmed")}
+    assert daimon.get("/v1/outbox?channel=pigeon") == []
+    assert daimon.call("GET", "/v1/outbox?state=lost").status == 400

@@ -9,20 +9,21 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from daimon.abi.channel import Piece
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, READER, SELF, SUMMARIZER, EventId, Key, PrincipalId, StepRef, TurnId
 from daimon.abi.label import owned
 from daimon.abi.memory import Memory
 from daimon.abi.message import Text
 from daimon.abi.model import Model
-from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Policy
+from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Outgoing, Policy
 from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
 from daimon.context.assemble import Pager, Paging, Sources
 from daimon.context.budget import TokenBudget
 from daimon.context.summaries import SUMMARIZERS_SYSTEM
-from daimon.gateway.channels.internal import InternalChannel
+from daimon.gateway.delivery import Desk as Post
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
 from daimon.kernel.acting import Acting
@@ -106,7 +107,7 @@ class Rig:
     scheduler: Scheduler
     inbox: Inbox
     feed: Feed
-    channel: FakeChannel
+    channel: "Whole"
     ids: Ids
     serving: asyncio.Future[None]
     brain: Brain
@@ -166,10 +167,12 @@ class Rig:
 
     async def spoken(self, number: int) -> list[str]:
         async def has_enough() -> bool:
-            return len(self.channel.sent) >= number
+            return len(self.channel.messages) >= number
 
         await self.until(has_enough)
-        return [m.content.parts[0].text for m in self.channel.sent if isinstance(m.content, Said) and isinstance(m.content.parts[0], Text)]
+        return [
+            m.content.parts[0].text for m in self.channel.messages if isinstance(m.content, Said) and isinstance(m.content.parts[0], Text)
+        ]
 
 
 @asynccontextmanager
@@ -206,7 +209,7 @@ async def kernel(
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
-    feed, channel, redactor = Feed(), FakeChannel(), SecretRedactor(lambda: known)
+    feed, channel, redactor = Feed(), Whole(), SecretRedactor(lambda: known)
     finding = finding_tools(lambda agent: dispatch.offered(agent), lambda name: registry.is_own(name)) if finds else ()
     registry = Registry((*tools, *finding), foreign)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
@@ -223,7 +226,7 @@ async def kernel(
     turns = Turns(thinking, Acting(dispatch, Record(journal)), limits, newer, desk)
     scheduler = Scheduler(journal, dispatcher(LocalDispatcher(clock)), turns, feed, clock, lambda: pins)
     inbox = Inbox(journal, scheduler, clock, ids, redactor, 1_000_000)
-    postman = Postman(journal, (channel, InternalChannel(inbox)), feed, clock, redactor)
+    postman = Postman(Post(journal, clock, redactor), (channel,), inbox, feed, SystemRandom())
     tasks = [asyncio.ensure_future(scheduler.serve(8)), asyncio.ensure_future(postman.serve())]
     if paging.summarises:
         tasks.append(asyncio.ensure_future(Summaries(journal, feed, inbox.accept, clock, ids).serve()))
@@ -264,3 +267,19 @@ def result_text(outcome: Happened) -> str:
     part = outcome.result.parts[0]
     assert isinstance(part, Text)
     return part.text
+
+
+class Whole(FakeChannel):
+    """Keeps messages as they were before they were cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole: dict[str, Outgoing] = {}
+
+    def pieces(self, message: Outgoing) -> tuple[Piece, ...]:
+        self._whole[message.key] = message
+        return (Piece(str(message.content)),)
+
+    @property
+    def messages(self) -> list[Outgoing]:
+        return [self._whole[sent.key.rpartition("/")[0]] for sent in self.sent]

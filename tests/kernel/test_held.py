@@ -316,7 +316,7 @@ async def test_a_message_sent_with_a_held_text_keeps_its_label() -> None:
     async with quarantined([READ, passing(text="HANDLE"), says("told")], (), sink) as rig:
         await ended(rig)
         assert MAIL in await rig.spoken(2)
-        sent = next(message for message in rig.channel.sent if MAIL in str(message.content))
+        sent = next(message for message in rig.channel.messages if MAIL in str(message.content))
         assert set(BOB.origins) <= set(sent.label.origins)
 
 
@@ -326,7 +326,7 @@ async def test_the_answer_to_the_owner_may_hold_what_the_planner_did_not_read() 
         turn, steps = await ended(rig)
         assert await rig.spoken(1) == [f"Bob writes: {MAIL}"]
         assert set(BOB.origins) <= set(turn.label.origins)
-        assert rig.channel.sent[0].label == turn.label
+        assert rig.channel.messages[0].label == turn.label
         _, later = await ended(rig, "what did he write?")
         assert b"IGNORE" not in await requests_of(rig, (*steps, *later))
 

@@ -57,13 +57,13 @@ async def sweep_until_answered(rig: Rig, clock: ManualClock, number: int) -> Non
         async with asyncio.timeout(10):
             while (await rig.journal.count()).turns[State.RUNNING]:  # noqa: ASYNC110 - the truth is in the journal
                 await asyncio.sleep(0.001)
-        if len(rig.channel.sent) >= number:
+        if len(rig.channel.messages) >= number:
             return
         await clock.advance(SWEEP_S)
         for _ in range(50):
             await asyncio.sleep(0)
         await asyncio.sleep(0.01)  # what is on disk is written by a thread, which has a time of its own
-    raise AssertionError(f"{len(rig.channel.sent)} of {number} were answered")
+    raise AssertionError(f"{len(rig.channel.messages)} of {number} were answered")
 
 
 async def everything_is_answered_once_and_in_order(rig: Rig, clock: ManualClock, echo: Tool) -> None:
@@ -77,7 +77,7 @@ async def everything_is_answered_once_and_in_order(rig: Rig, clock: ManualClock,
     for _ in range(3):
         await clock.advance(SWEEP_S)
     heard: dict[str, list[str]] = {conversation: [] for conversation in sent}
-    for text, message in zip(await rig.spoken(CONVERSATIONS * EACH), rig.channel.sent, strict=True):
+    for text, message in zip(await rig.spoken(CONVERSATIONS * EACH), rig.channel.messages, strict=True):
         heard[message.to.to].append(text)
     assert heard == sent
     assert len(echo.calls) == len({call.key for call in echo.calls}) == CONVERSATIONS * EACH

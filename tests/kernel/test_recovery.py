@@ -206,7 +206,7 @@ async def test_a_timer_set_before_a_restart_fires_after_it(file: Path) -> None:
 
 
 async def _has_said(rig: Rig, text: str) -> bool:
-    return any(isinstance(m.content, Said) and text in str(m.content) for m in rig.channel.sent)
+    return any(isinstance(m.content, Said) and text in str(m.content) for m in rig.channel.messages)
 
 
 # -- upgrades
@@ -474,14 +474,14 @@ async def _crash_at(file: Path, n: int, is_after: bool) -> bool:
                     task.cancel()
             except Crash:
                 survived = False
-            world.replies.update(m.key for m in rig.channel.sent)
+            world.replies.update(m.key for m in rig.channel.messages)
     async with journal_at(file) as journal, kernel(script=[script] * 9, tools=world.tools(), journal=journal) as rig:
         await rig.send(Said((_text(),)), key=key)  # the channel delivers again, since it got no answer
         await rig.until(lambda: _is_over_or_asks(journal))
         for question in await open_questions(journal, (await journal.turns(HOME_SPACE, 1))[0].space):
             await rig.answer(question.to, "leave")
         await rig.until(lambda: _is_over(journal))
-        world.replies.update(m.key for m in rig.channel.sent if isinstance(m.content, Said) and "all done" in str(m.content))
+        world.replies.update(m.key for m in rig.channel.messages if isinstance(m.content, Said) and "all done" in str(m.content))
         turns = await journal.turns(HOME_SPACE, 10)
         assert [t.ending for t in turns] == [Ending.ANSWERED], f"write {n}: lost or doubled"
         steps = await journal.steps(turns[0].id)

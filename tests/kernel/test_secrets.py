@@ -38,7 +38,7 @@ async def everything(rig: Rig, turn: Turn) -> str:
     event, steps = await rig.journal.event(turn.event), await rig.journal.steps(turn.id)
     requests = [await rig.journal.get(step.body.request) for step in steps if getattr(step.body, "request", None)]
     shown = [encode(Any, event), encode(tuple[Step, ...], steps), *requests, str(report(turn, event, steps)).encode()]
-    return b"\n".join(shown).decode() + "".join(str(message.content) for message in rig.channel.sent)
+    return b"\n".join(shown).decode() + "".join(str(message.content) for message in rig.channel.messages)
 
 
 def telling(result: Result) -> Tool:

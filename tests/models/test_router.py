@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from daimon.abi.breaker import MOST_S, OPEN_S, OPENS_AFTER
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.ids import HOME_SPACE, SELF, Conversation
 from daimon.abi.label import owned
@@ -12,7 +13,6 @@ from daimon.abi.model import Choice, Later, Model, Profile, Request, Task
 from daimon.abi.money import FixedPrice, Price
 from daimon.abi.step import ModelFailed
 from daimon.abi.tool import Effect, Manifest
-from daimon.models.breaker import MOST_S, OPEN_S, OPENS_AFTER
 from daimon.models.reflex import Reflex
 from daimon.models.router import ListRouter, Rule
 from daimon.testing.clock import ManualClock

@@ -7,7 +7,7 @@ no global order and no transaction across conversations. A `Cursor` is opaque: h
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NewType, Protocol
@@ -260,6 +260,26 @@ class Count:
     outgoing: int
     dead_letters: int
     bytes: int
+    mail: dict[str, int] = field(default_factory=dict)
+    """The newest messages to people, by state, and all that are still on their way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mailing:
+    """A message to people, and what became of it."""
+
+    key: Key
+    turn: TurnId
+    conversation: Conversation
+    to: Address
+    state: "Delivery"
+    created_at: datetime
+    attempts: int
+    done: int
+    note: str
+    retry_at: datetime | None
+    text: str
+    """How it begins; empty where it was erased."""
 
 
 class Archive(Protocol):
@@ -386,6 +406,10 @@ class Overview(Protocol):
         """Newest first."""
         ...
 
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        """Newest first; of one channel, in one state, where they are given."""
+        ...
+
 
 class Store(Protocol):
     """Content-addressed values."""
@@ -426,7 +450,8 @@ class Timers(Protocol):
 # -- going out ---------------------------------------------------------------------------------------------------------
 
 
-Delivery = Literal["queued", "sent", "confirmed", "unknown", "failed"]
+Delivery = Literal["queued", "sending", "sent", "confirmed", "unknown", "failed"]
+"""`sending`: a try is under way, or was when its process died. `unknown`: it may or may not have gone out, and is not repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -441,34 +466,40 @@ class Outgoing:
     label: Label
     created_at: datetime
     attempts: int = 0
+    """Since a piece of it went out last."""
+    done: int = 0
+    """So many pieces of it are out."""
     in_doubt: bool = False
-    """A try was under way when the process died."""
+    """A try of the next piece broke off: it may be out as well."""
+    unsure: str = ""
+    """Of which of its pieces nobody knows whether they went out, and why."""
 
 
 class Outbox(Protocol):
-    async def outgoing(self, limit: int) -> tuple[Outgoing, ...]:
-        """What is to be sent now, the oldest first; of each place only the oldest."""
+    async def outgoing(self, limit: int, without: Collection[str] = ()) -> tuple[Outgoing, ...]:
+        """What is to be sent now, the oldest first; of each place only the oldest. `without`: nothing for these channels."""
         ...
 
-    async def sending(self, message: Outgoing) -> None:
-        """Written before a try."""
+    async def sending(self, message: Outgoing, piece: int) -> None:
+        """Written before a try that must not be repeated blindly."""
         ...
 
-    async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None: ...
-
-
-class Channel(Protocol):
-    """One way to reach people. `send` raises NotSent when it knows that nothing went out; any other error may mean that it did."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def may_repeat(self) -> bool:
-        """Is a second send with the same key harmless?"""
+    async def progressed(self, message: Outgoing, piece: int, state: Delivery, ref: str = "", unsure: str = "") -> None:
+        """A piece is out; `state` is that of the whole message now, `queued` where more of it follows. `ref` is what the channel calls
+        the piece."""
         ...
 
-    async def send(self, message: Outgoing) -> Literal["sent", "confirmed"]: ...
+    async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
+        """A try is over. `sending`: nobody knows how it ended, and it is to be found out at `retry_at`."""
+        ...
+
+    async def postponed(self, message: Outgoing, note: str, retry_at: datetime | None = None) -> None:
+        """Queued again: nothing was tried, or the service asked to come back."""
+        ...
+
+    async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
+        """The message that a channel calls so."""
+        ...
 
 
 # -- waking, limiting, judging -----------------------------------------------------------------------------------------

@@ -148,6 +148,19 @@ def reload(home: Home = None, as_json: Json = False) -> None:
     act.reload(home, as_json)
 
 
+def outbox(
+    home: Home = None,
+    limit: Limit = 20,
+    channel: Annotated[str, typer.Option(metavar="NAME", help="Only what went to this channel.")] = "",
+    state: Annotated[str, typer.Option(help="queued, sending, sent, confirmed, unknown or failed.")] = "",
+    as_json: Json = False,
+) -> None:
+    """List what went out to people, newest first, and what became of it."""
+    from daimon.cli import outbox as shown
+
+    shown.show(home, limit, channel, state, as_json)
+
+
 def letters(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
     """List dead letters: input that could not be used, with the reason."""
     from daimon.cli import look
@@ -282,7 +295,26 @@ def doctor(
 
 
 ALL = (
-    *(up, chat, inject, status, turns, trace, context, stop, questions, answer, decisions, letters, costs, config, agents, reload, undo),
+    *(
+        up,
+        chat,
+        inject,
+        status,
+        turns,
+        trace,
+        context,
+        stop,
+        questions,
+        answer,
+        decisions,
+        outbox,
+        letters,
+        costs,
+        config,
+        agents,
+        reload,
+        undo,
+    ),
     *(backup, backups, restore, doctor),
 )
 PASSING_ON = (test, bench)

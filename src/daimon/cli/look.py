@@ -17,7 +17,7 @@ from daimon.abi.turn import State, Turn
 from daimon.cli import page, screen
 from daimon.cli.reach import Source, source
 from daimon.cli.speech import question
-from daimon.gateway.answers import Letter, Status, Trace
+from daimon.gateway.answers import Letter, LineState, Status, Trace
 from daimon.gateway.client import Client
 from daimon.kernel.questions import OpenQuestion, open_questions
 from daimon.observe import words
@@ -60,8 +60,16 @@ def _running(status: Status) -> tuple[tuple[str, str], ...]:
         ("model", status.model),
         ("work", f"{status.depth.running} running, {status.depth.waiting} waiting; {status.commits} commits since the start"),
         *((("cost", "; ".join(map(words.balance, status.balances))),) if status.balances else ()),
+        *((("channels", ", ".join(map(_line, status.lines))),) if status.lines else ()),
         *(("warning", warning) for warning in status.warnings),
     )
+
+
+def _line(line: LineState) -> str:
+    if line.state in ("up", "starting"):
+        return f"{line.name} {line.state}"
+    again = f", next try at {line.next_try:%H:%M:%S}" if line.next_try else ""
+    return f"{line.name} {line.state.replace('_', ' ')} since {line.since:%m-%d %H:%M} ({words.short(line.why, 100)}{again})"
 
 
 def _amounts(count: Count) -> tuple[tuple[str, str], ...]:
@@ -72,6 +80,7 @@ def _amounts(count: Count) -> tuple[tuple[str, str], ...]:
         ("steps", str(count.steps)),
         ("timers", str(count.timers)),
         ("to deliver", str(count.outgoing)),
+        *((("messages", ", ".join(f"{number} {state}" for state, number in sorted(count.mail.items()))),) if count.mail else ()),
         ("dead letters", str(count.dead_letters)),
         ("journal", f"{count.bytes / 1_000_000:.1f} MB"),
     )

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TypeVar, assert_never
 
 from daimon.abi.errors import DaimonError, NotRunning
+from daimon.abi.event import Asks
 from daimon.abi.ids import BlobHash, Conversation, EventId, StepRef, TurnId
 from daimon.abi.message import File, Image
 from daimon.abi.step import Asked, Received, Started
@@ -320,7 +321,7 @@ class Talk(AbstractContextManager["Talk"]):
         if spoken.key.startswith(self.known):
             return None
         self.known += (spoken.key,)
-        text = words.joined(spoken.said.parts)
+        text = words.joined(spoken.said.parts) + _how_to_answer(spoken.said.asks)
         try:
             trace = self._line.client.trace(TurnId(spoken.key.partition(":")[0]))
         except DaimonError:  # the message can be shown all the same
@@ -390,3 +391,10 @@ def _patiently(call: Callable[[], T], patience_s: float, pause: Callable[[float]
             if time.monotonic() > deadline:
                 raise
             pause(POLL_S)
+
+
+def _how_to_answer(asks: Asks | None) -> str:
+    if asks is None:
+        return ""
+    options = f" [{' / '.join(asks.options)}]" if asks.options else ""
+    return f"{options}\n(answer with: daimon answer {asks.to} …)"

@@ -5,12 +5,26 @@ No web framework is imported here, so that a client starts quickly.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId
 from daimon.abi.ports import Balance, Count, Depth, Grouping, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """How something is that is kept running: the listening of a channel, or other long work."""
+
+    name: str
+    state: Literal["starting", "up", "down", "locked_out"]
+    since: datetime
+    why: str = ""
+    """What broke it last; empty while it is up."""
+    restarts: int = 0
+    next_try: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +40,8 @@ class Status:
     warnings: tuple[str, ...] = ()
     balances: tuple[Balance, ...] = ()
     """Of the day and the month."""
+    lines: tuple[LineState, ...] = ()
+    """Channels, and what else is kept running."""
 
 
 @dataclass(frozen=True, slots=True)

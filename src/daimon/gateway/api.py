@@ -8,6 +8,7 @@
     POST /v1/turns/ID/stop       end it
     GET  /v1/questions           what people are being asked
     GET  /v1/letters             input that could not be used
+    GET  /v1/outbox              what went out to people, and what became of it; ?limit ?channel ?state
     POST /v1/blobs               store a value, for a message to name; the body is its bytes
     GET  /v1/blobs/HASH          a stored value, such as the exact request of a model call
     GET  /v1/costs               what models cost; ?by (day, month, job, agent, model, conversation, turn) ?since ?until (days)
@@ -45,7 +46,7 @@ from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
 from daimon.abi.money import Account
 from daimon.abi.plain import clean, is_utf8
-from daimon.abi.ports import Clock, DeadLetter, Followed, Given, Grouping, Ids, Ledger, Overview, Store
+from daimon.abi.ports import Clock, DeadLetter, Delivery, Followed, Given, Grouping, Ids, Ledger, Mailing, Overview, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
@@ -99,6 +100,7 @@ class Api:
                 Route("/v1/turns/{id}/stop", self._stop, methods=["POST"]),
                 Route("/v1/questions", self._questions),
                 Route("/v1/letters", self._letters),
+                Route("/v1/outbox", self._outbox),
                 Route("/v1/blobs", self._keep, methods=["POST"]),
                 Route("/v1/blobs/{hash}", self._blob),
                 Route("/v1/costs", self._costs),
@@ -210,6 +212,14 @@ class Api:
         if is_utf8(data):  # such as the request of a model call; pictures and sounds are handed out as they are
             data = cleaned_text(data, self._parts.redactor.clean_known)
         return Response(data, media_type="application/octet-stream")
+
+    async def _outbox(self, request: Request) -> Response:
+        asked = request.query_params
+        state = asked.get("state", "")
+        if state and state not in get_args(Delivery):
+            raise BadInput(f"state={state[:40]!r} is none of {', '.join(get_args(Delivery))}")
+        found = await self._parts.overview.mailings(_limit(asked.get("limit")), asked.get("channel", ""), state)
+        return self._json(tuple[Mailing, ...], found)
 
     async def _costs(self, request: Request) -> Response:
         asked = request.query_params

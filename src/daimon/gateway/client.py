@@ -26,7 +26,7 @@ from daimon.abi.codec import adapter
 from daimon.abi.errors import DaimonError, JournalStopped, NotRunning
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
-from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Given, Grouping
+from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Given, Grouping, Mailing
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
 from daimon.gateway import unix
@@ -97,6 +97,10 @@ class Client:
 
     def letters(self, limit: int) -> tuple[Letter, ...]:
         return _read(tuple[Letter, ...], self._get("/v1/letters", limit=limit))
+
+    def outbox(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        """What went out to people, the newest first."""
+        return _read(tuple[Mailing, ...], self._get("/v1/outbox", limit=limit, channel=channel or None, state=state or None))
 
     def costs(self, by: Grouping, since: str = "", until: str = "") -> Costs:
         """`since` and `until` are days such as 2026-11-15, both included; empty: no bound."""
@@ -227,6 +231,9 @@ class RemoteArchive:
     async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
         found = await asyncio.to_thread(self._client.letters, limit)
         return tuple(DeadLetter(letter.source, letter.reason, letter.body.encode(), letter.at) for letter in found)
+
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        return await asyncio.to_thread(self._client.outbox, limit, channel, state)
 
     async def get(self, blob: BlobHash) -> bytes:
         return await asyncio.to_thread(self._client.blob, blob)

@@ -15,7 +15,6 @@ DIGITS = "2346789"
 PATTERN = "LDLDL"
 _CODE = "".join(f"[{LETTERS if each == 'L' else DIGITS}]" for each in PATTERN)
 _ANSWER = re.compile(rf"\W*({_CODE})[\s.:,#-]*(\d{{1,2}})\W*", re.IGNORECASE)
-_SPOKEN = re.compile(rf"\W*({_CODE})(?:[\s.:,`-]+(.*))?", re.IGNORECASE | re.DOTALL)
 
 
 def code_of(ref: StepRef) -> str:
@@ -37,9 +36,3 @@ def parse(text: str) -> tuple[str, int] | None:
     """The code and the number of an option, where a text is just that."""
     found = _ANSWER.fullmatch(text.strip())
     return None if found is None else (found[1].upper(), int(found[2]))
-
-
-def spoken(text: str) -> tuple[str, str] | None:
-    """The code that a text begins with, and the words behind it: an answer to a question that any words answer."""
-    found = _SPOKEN.fullmatch(text.strip())
-    return None if found is None else (found[1].upper(), (found[2] or "").strip())

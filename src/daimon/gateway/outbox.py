@@ -1,43 +1,52 @@
 """The postman: tails the outbox and hands messages to their channels, in order, each once.
 
-For a channel where a second send with the same key is harmless, a crash means a second try. For any other, the try is written
-down first; found unfinished after a crash it is *unknown*, is not repeated, and says so. A failing channel is tried again
-with growing pauses; other places are not held up by it. What goes to a person, questions too, is cleaned of secrets last thing before it
-leaves; an event for another conversation is cleaned where that takes it in.
+Of each place one message is under way at a time, the oldest; the next one begins when it is out or over. Of each channel only so many
+places are served as its line has room for (`line.py`); the rows of a channel that is closed are not even read. So a dead place holds up
+nobody, and neither does a dead channel. How one message goes out stands in `delivery.py`.
+
+What goes to a person, questions too, is cleaned of secrets last thing before it leaves. An event for another conversation does not leave:
+it goes to the inbox, which cleans it, and which knows its key. Only a journal that cannot be written any more ends the postman.
 """
 
 import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
+import logging
+from collections.abc import AsyncIterable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Protocol
 
+from daimon.abi.channel import Channel, Traits
 from daimon.abi.cleaning import cleaned
-from daimon.abi.errors import JournalFull, JournalStopped, NotSent
-from daimon.abi.event import Address, Said
-from daimon.abi.ports import Channel, Clock, Delivery, Outbox, Outgoing
-from daimon.abi.secret import Redactor
+from daimon.abi.errors import JournalFailed
+from daimon.abi.event import INTERNAL, Address, Event, Said
+from daimon.abi.ports import Outgoing, Random
 from daimon.abi.step import Asked, Happened, Started
-from daimon.kernel.containment import within
+from daimon.gateway.answers import LineState
+from daimon.gateway.delivery import MOST_ATTEMPTS, Courier, Desk, Later, Out, Over, pause_after
+from daimon.gateway.line import Line
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
-from daimon.kernel.log import FULL_RETRY_S
 
-T = TypeVar("T")
 MOST_AT_ONCE = 64
-MOST_ATTEMPTS = 12
-SEND_TIMEOUT_S = 60.0
 SWEEP_S = 30.0
-LONGEST_PAUSE_S = 600.0
+_log = logging.getLogger(__name__)
+
+
+class Inside(Protocol):
+    """Takes events from one conversation to another."""
+
+    async def accept(self, event: Event) -> object: ...
 
 
 class Postman:
-    def __init__(self, outbox: Outbox, channels: Iterable[Channel], feed: Feed, clock: Clock, redactor: Redactor) -> None:
-        self._outbox = outbox
-        self._redactor = redactor
-        self._channels = {channel.name: channel for channel in channels}
+    def __init__(self, desk: Desk, channels: Iterable[Channel], inside: Inside, feed: Feed, random: Random) -> None:
+        self._desk = desk
+        self._inside = inside
         self._feed = feed
-        self._clock = clock
+        channels = tuple(channels)
+        self._lines = {each.name: Line(each.traits, desk.clock, random) for each in channels}
+        self._couriers = {each.name: Courier(each, self._lines[each.name], desk) for each in channels}
+        self._nowhere = Line(Traits("harmless"), desk.clock, random)
+        """For what is for no channel: events, and what was addressed wrongly."""
         self._busy: set[Address] = set()
         """Places that something is being sent to right now."""
         self._news = asyncio.Event()
@@ -51,73 +60,105 @@ class Postman:
                 tasks.create_task(_listen(updates, self._news))
                 while True:
                     self._news.clear()
-                    before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
-                    for message in await self._outbox.outgoing(MOST_AT_ONCE + len(before)):
-                        if message.to not in before and message.to not in self._busy:
-                            self._busy.add(message.to)
-                            tasks.create_task(self._deliver(message))
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(SWEEP_S):
-                            await self._news.wait()
+                    if not await self._round(tasks):
+                        with suppress(TimeoutError):
+                            async with asyncio.timeout(SWEEP_S):
+                                await self._news.wait()
 
-    async def _deliver(self, message: Outgoing) -> None:
+    def poke(self) -> None:
+        """There is something new to be delivered."""
+        self._news.set()
+
+    def line_changed(self, line: LineState) -> None:
+        """The supervisor says how the listening of a channel is."""
+        found = self._lines.get(line.name)
+        if found is None:
+            return
+        match line.state:
+            case "up":
+                found.rose()
+            case "down":
+                found.fell()
+            case "locked_out":
+                found.lock()
+            case "starting":
+                pass
+        self._news.set()
+
+    async def _round(self, tasks: asyncio.TaskGroup) -> bool:
+        """True: there may be more to begin with at once."""
+        before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
+        closed = [name for name, line in self._lines.items() if line.room() <= 0]
+        most, begun = MOST_AT_ONCE + len(before), 0
+        found = await self._desk.outbox.outgoing(most, closed)
+        for message in found:
+            line = self._lines.get(message.to.channel, self._nowhere)
+            if message.to not in before and message.to not in self._busy and (line is self._nowhere or line.room() > 0):
+                self._busy.add(message.to)
+                line.waiting += 1
+                begun += 1
+                tasks.create_task(self._deliver(message, line))
+        return begun > 0 and len(found) >= most
+
+    async def _deliver(self, message: Outgoing, line: Line) -> None:
         try:
-            await self._try(message)
+            went = await self._carry(message)
+        except JournalFailed:
+            raise
+        except Exception as failure:  # noqa: BLE001 - one message must not stop the others
+            _log.exception("a message could not be handled: %s", message.key)
+            went = await self._again(message, failure)
         finally:
+            line.waiting -= 1
             self._busy.discard(message.to)
             self._news.set()
+        self._ring((went.pause_s or 0.0) if isinstance(went, Later) else 0.0, line)
 
-    async def _try(self, message: Outgoing) -> None:
-        channel = self._channels.get(message.to.channel)
-        if channel is None or message.content is None:
-            note = "its text was erased or is damaged" if channel else f"there is no channel {message.to.channel!r}"
-            await self._note(message, "failed", note)
-        elif message.in_doubt and not channel.may_repeat:
-            await self._note(message, "unknown", "the process died while this was being sent; it is not repeated")
-        else:
-            if not channel.may_repeat:
-                await self._until_there_is_room(lambda: self._outbox.sending(message))
-            await self._send(channel, message)
+    async def _carry(self, message: Outgoing) -> Out | Over | Later:
+        courier, content = self._couriers.get(message.to.channel), message.content
+        if content is None:
+            await self._desk.note(message, "failed", "its text was erased or is damaged")
+            return Over()
+        if message.to.channel == INTERNAL:
+            return await self._hand_over(message)
+        if courier is None or not isinstance(content, Said):
+            await self._desk.note(message, "failed", f"there is no channel {message.to.channel!r}")
+            return Over()
+        content = cleaned(content, self._desk.redactor.clean)
+        went = await courier.carry(replace(message, content=content))
+        if isinstance(went, Out):
+            self._feed.publish(Spoken(message.conversation, message.key, content))
+        return went
 
-    async def _send(self, channel: Channel, message: Outgoing) -> None:
-        if isinstance(message.content, Said):
-            message = replace(message, content=cleaned(message.content, self._redactor.clean))
+    async def _hand_over(self, message: Outgoing) -> Out | Over | Later:
+        event = message.content
+        if not isinstance(event, Event):
+            await self._desk.note(message, "failed", "only events go from one conversation to another")
+            return Over()
         try:
-            state = await self._until_there_is_room(lambda: within(SEND_TIMEOUT_S, channel.send(message)))
-        except JournalStopped:
+            await self._desk.until_there_is_room(lambda: self._inside.accept(event))
+        except JournalFailed:
             raise
-        except Exception as failure:  # noqa: BLE001 - a channel's library may raise anything
-            await self._fail(channel, message, failure)
-            return
-        await self._note(message, state)
-        if isinstance(message.content, Said):
-            self._feed.publish(Spoken(message.conversation, message.key, message.content))
+        except Exception as failure:  # noqa: BLE001 - one event must not stop the others
+            return await self._again(message, failure)
+        await self._desk.note(message, "confirmed", "")
+        return Out()
 
-    async def _fail(self, channel: Channel, message: Outgoing, failure: Exception) -> None:
-        note = self._redactor.clean(f"{type(failure).__name__}: {failure}")
-        if not channel.may_repeat and not isinstance(failure, NotSent):
-            await self._note(message, "unknown", f"it may or may not have gone out, and is not repeated: {note}")
-        elif message.attempts + 1 >= MOST_ATTEMPTS:
-            await self._note(message, "failed", note)
-        else:
-            pause_s = min(LONGEST_PAUSE_S, 2.0**message.attempts)
-            await self._note(message, "queued", note, self._clock.now() + timedelta(seconds=pause_s))
-            if self._tasks is not None:
-                self._tasks.create_task(self._ring(pause_s))
+    async def _again(self, message: Outgoing, failure: Exception) -> Over | Later:
+        if message.attempts + 1 >= MOST_ATTEMPTS:
+            await self._desk.note(message, "failed", self._desk.said(failure))
+            return Over()
+        await self._desk.note(message, "queued", self._desk.said(failure), pause_after(message.attempts))
+        return Later(pause_after(message.attempts))
 
-    async def _note(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
-        await self._until_there_is_room(lambda: self._outbox.delivered(message, state, note, retry_at))
+    def _ring(self, pause_s: float, line: Line) -> None:
+        """Wakes the postman when a message is due again, or its line opens."""
+        seconds = max(pause_s, line.wait_s())
+        if seconds > 0 and self._tasks is not None:
+            self._tasks.create_task(self._after(seconds))
 
-    async def _until_there_is_room(self, write: Callable[[], Awaitable[T]]) -> T:
-        """What happened must be noted, or it would happen again."""
-        while True:
-            try:
-                return await write()
-            except JournalFull:
-                await self._clock.sleep(FULL_RETRY_S)
-
-    async def _ring(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
+    async def _after(self, seconds: float) -> None:
+        await self._desk.clock.sleep(seconds)
         self._news.set()
 
 

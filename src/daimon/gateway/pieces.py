@@ -9,7 +9,7 @@ from daimon.abi.channel import Attachment, Choice, Piece
 from daimon.abi.event import Asks, Said
 from daimon.abi.message import Text
 from daimon.abi.ports import Outgoing
-from daimon.gateway.codes import choice_code, code_of
+from daimon.gateway.codes import choice_code
 from daimon.gateway.notation.split import Measure, Render, split
 
 
@@ -55,10 +55,9 @@ def choices_of(message: Outgoing) -> tuple[Choice, ...]:
 
 def answered_by_code_text(asks: Asks) -> str:
     """How to answer where there are no buttons, in Markdown."""
-    code = code_of(asks.to)
     if not asks.options:
-        return f"Answer with `{code}` and your words."
-    each = [f"`{code} {n}` for {option}" for n, option in enumerate(asks.options, 1)]
+        return "Answer in your own words."
+    each = [f"`{choice_code(asks.to, n)}` for {option}" for n, option in enumerate(asks.options, 1)]
     return f"Answer {', '.join(each)}."
 
 

@@ -13,6 +13,7 @@ from daimon.abi.memory import Amendment
 from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Erasure
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
+from daimon.journal import mailings
 from daimon.journal.rows import AMENDMENT, EVENT, STEP, TURN, moment, read_amendment, read_event, read_step, read_turn
 
 T = TypeVar("T")
@@ -133,6 +134,7 @@ def _count(db: apsw.Connection) -> Count:
         outgoing=how_many("outbox", "state IN ('queued', 'sending')"),
         dead_letters=how_many("dead_letters"),
         bytes=int(db.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()").get),
+        mail=mailings.counted(db),
     )
 
 

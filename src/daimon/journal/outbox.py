@@ -1,13 +1,16 @@
 """What goes out: written with the steps that cause it, sent later by whoever tails it.
 
-A row is queued in the transaction of its cause, so it exists exactly when its cause does. Before a try it becomes `sending`;
-a row found `sending` from an earlier boot is in doubt, and only its channel knows whether a second try is harmless. Of each
-place only the oldest open row is handed out, so that messages arrive in order.
+A row is queued in the transaction of its cause, so it exists exactly when its cause does. It goes out in pieces; `done` counts those
+that are out, and `sent` holds what the channel calls them. Before a try it becomes `sending`; a row found `sending` from an earlier boot,
+or without one, is in doubt, and only its channel knows whether a second try is harmless. Of each place only the oldest open row is handed
+out, so that messages arrive in order.
 
 Work for another conversation (a child turn, a child's report, a stop for children) goes this way too, on the channel `daimon`: no
 transaction ever spans two conversations.
 """
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -34,7 +37,8 @@ def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> N
 
 def apply(db: apsw.Connection, now: Now, turn: Turn, step: Step, key: str, operation: Send | Post) -> None:
     if isinstance(operation, Send):
-        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts), step.label, operation.not_before))
+        said = Said(operation.parts, asks=operation.asks)
+        _put(db, now, turn, Draft(key, operation.to, said, step.label, operation.not_before))
         return
     intent = StepRef(turn.id, int(key.split(":")[1]))
     event = _event(now, turn, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
@@ -84,26 +88,27 @@ def abandon(db: apsw.Connection, now: Now, turn: Turn) -> None:
     stop_children(db, now, turn)
 
 
-def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int) -> tuple[Outgoing, ...]:
+def outgoing(db: apsw.Connection, boot: str, now: datetime, limit: int, without: Collection[str] = ()) -> tuple[Outgoing, ...]:
     rows = db.execute(
-        f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.state, o.is_event, o.schema,
-            {PAYLOAD}
+        f"""SELECT o.key, o.space, o.conversation, o.channel, o.dest, o.label, o.created_at, o.attempts, o.done, o.unsure, o.state,
+            o.is_event, o.schema, {PAYLOAD}
             FROM outbox o JOIN payloads p USING (pos)
             WHERE o.state IN ('queued', 'sending') AND (o.retry_at IS NULL OR o.retry_at <= ?1)
               AND (o.not_before IS NULL OR o.not_before <= ?1) AND (o.state = 'queued' OR o.boot <> ?2)
+              AND o.channel NOT IN (SELECT value FROM json_each(?4))
               AND NOT EXISTS (SELECT 1 FROM outbox older WHERE older.state IN ('queued', 'sending') AND older.pos < o.pos
                               AND older.channel = o.channel AND older.dest = o.dest
                               AND (older.not_before IS NULL OR older.not_before <= ?1))
             ORDER BY o.pos LIMIT ?3""",
-        (micros(now), boot, limit),
+        (micros(now), boot, limit, json.dumps(list(without))),
     )
     return tuple(
         Outgoing(
             key=Key(key), conversation=Conversation(SpaceId(space), conversation), to=Address(channel, dest), label=read_label(label),
             content=_content(is_event, tuple(payload), schema), created_at=moment(created_at),
-            attempts=attempts, in_doubt=state == "sending",
+            attempts=attempts, done=done, unsure=unsure, in_doubt=state == "sending",
         )
-        for key, space, conversation, channel, dest, label, created_at, attempts, state, is_event, schema, *payload in rows
+        for key, space, conversation, channel, dest, label, created_at, attempts, done, unsure, state, is_event, schema, *payload in rows
     )  # fmt: skip
 
 
@@ -135,15 +140,42 @@ def _content(is_event: bool, payload: tuple[Any, ...], schema: int) -> Said | Ev
     return None if isinstance(content, Erased) else content
 
 
-def sending(db: apsw.Connection, boot: str, message: Outgoing) -> None:
-    db.execute("UPDATE outbox SET state = 'sending', boot = ? WHERE key = ?", (boot, message.key))
+def sending(db: apsw.Connection, boot: str, message: Outgoing, piece: int) -> None:
+    db.execute("UPDATE outbox SET state = 'sending', boot = ?, done = ? WHERE key = ?", (boot, piece, message.key))
+
+
+def progressed(db: apsw.Connection, message: Outgoing, piece: int, state: Delivery, ref: str, unsure: str) -> None:
+    db.execute(
+        """UPDATE outbox SET state = ?1, done = ?2, note = ?3, unsure = ?3, retry_at = NULL,
+               attempts = CASE WHEN ?1 = 'queued' THEN 0 ELSE attempts + 1 END
+           WHERE key = ?4""",
+        (state, piece + 1, unsure, message.key),
+    )
+    if ref:
+        db.execute(
+            "INSERT OR REPLACE INTO sent (channel, dest, ref, key, piece) VALUES (?, ?, ?, ?, ?)",
+            (message.to.channel, message.to.to, ref, message.key, piece),
+        )
 
 
 def delivered(db: apsw.Connection, message: Outgoing, state: Delivery, note: str, retry_at: datetime | None) -> None:
     db.execute(
-        "UPDATE outbox SET state = ?, note = ?, retry_at = ?, attempts = attempts + 1 WHERE key = ?",
+        "UPDATE outbox SET state = ?1, note = ?2, retry_at = ?3, attempts = attempts + 1, boot = '' WHERE key = ?4",
         (state, note, None if retry_at is None else micros(retry_at), message.key),
     )
+
+
+def postponed(db: apsw.Connection, message: Outgoing, note: str, retry_at: datetime | None) -> None:
+    state = "sending" if message.in_doubt else "queued"
+    db.execute(
+        "UPDATE outbox SET state = ?, note = ?, retry_at = ?, boot = '' WHERE key = ?",
+        (state, note, None if retry_at is None else micros(retry_at), message.key),
+    )
+
+
+def sent_as(db: apsw.Connection, channel: str, place: str, ref: str) -> Key | None:
+    key = db.execute("SELECT key FROM sent WHERE channel = ? AND dest = ? AND ref = ?", (channel, place, ref)).get
+    return None if key is None else Key(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.money import Account
-from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Given, Grouping, Spending
+from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Given, Grouping, Mailing, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal import archive, blobs, grants, ledger
+from daimon.journal import archive, blobs, grants, ledger, mailings
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import explain
 
@@ -78,6 +78,9 @@ class ReadOnlyJournal:
 
     async def count(self) -> Count:
         return await self._run(archive.count)
+
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        return await self._run(lambda db: mailings.mailings(db, limit, channel, state))
 
     async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
         return await self._run(lambda db: archive.letters(db, limit))

@@ -181,6 +181,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX deliveries_by_hook ON deliveries (space, hook, n);
 
     ALTER TABLE outbox ADD COLUMN done INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE outbox ADD COLUMN unsure TEXT NOT NULL DEFAULT '';
     CREATE TABLE sent (
         channel TEXT NOT NULL, dest TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL, piece INTEGER NOT NULL,
         PRIMARY KEY (channel, dest, ref)) WITHOUT ROWID;

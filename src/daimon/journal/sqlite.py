@@ -23,7 +23,7 @@ import apsw
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
-from daimon.abi.ids import BlobHash, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
+from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
@@ -46,6 +46,7 @@ from daimon.abi.ports import (
     Grouping,
     Idle,
     Ids,
+    Mailing,
     More,
     Noticed,
     NotYet,
@@ -57,7 +58,22 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import amendments, archive, blobs, erasure, forgetting, fork, grants, intake, ledger, outbox, residue, timers, work
+from daimon.journal import (
+    amendments,
+    archive,
+    blobs,
+    erasure,
+    forgetting,
+    fork,
+    grants,
+    intake,
+    ledger,
+    mailings,
+    outbox,
+    residue,
+    timers,
+    work,
+)
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -269,14 +285,26 @@ class SqliteJournal:
     async def pending(self, conversation: Conversation) -> tuple[Reminder, ...]:
         return await self._readers.run(lambda db: timers.pending(db, conversation))
 
-    async def outgoing(self, limit: int) -> tuple[Outgoing, ...]:
-        return await self._readers.run(lambda db: outbox.outgoing(db, self._boot, self._clock.now(), limit))
+    async def outgoing(self, limit: int, without: Collection[str] = ()) -> tuple[Outgoing, ...]:
+        return await self._readers.run(lambda db: outbox.outgoing(db, self._boot, self._clock.now(), limit, without))
 
-    async def sending(self, message: Outgoing) -> None:
-        await self._writer.run(lambda db: outbox.sending(db, self._boot, message))
+    async def sending(self, message: Outgoing, piece: int) -> None:
+        await self._writer.run(lambda db: outbox.sending(db, self._boot, message, piece))
+
+    async def progressed(self, message: Outgoing, piece: int, state: Delivery, ref: str = "", unsure: str = "") -> None:
+        await self._writer.run(lambda db: outbox.progressed(db, message, piece, state, ref, unsure))
 
     async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
         await self._writer.run(lambda db: outbox.delivered(db, message, state, note, retry_at))
+
+    async def postponed(self, message: Outgoing, note: str, retry_at: datetime | None = None) -> None:
+        await self._writer.run(lambda db: outbox.postponed(db, message, note, retry_at))
+
+    async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
+        return await self._readers.run(lambda db: outbox.sent_as(db, channel, place, ref))
+
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        return await self._readers.run(lambda db: mailings.mailings(db, limit, channel, state))
 
     def _now(self) -> Now:
         return Now(self._boot, self._clock.now(), self._clock.monotonic(), self._ids, self._positions, self._holds)

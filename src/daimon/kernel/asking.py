@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from daimon.abi.event import Address
+from daimon.abi.event import Address, Asks
 from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.label import Label
 from daimon.abi.message import Text
@@ -82,7 +82,10 @@ def _is_told(log: Log, question: Question, silent_until: datetime | None) -> boo
 
 def _send(log: Log, question: Question, n: int, not_before: datetime | None) -> Send:
     ref = StepRef(log.claim.turn.id, n)
-    options = f" [{' / '.join(question.options)}]" if question.options else ""
-    text = f"{question.text}{options}\n(answer with: daimon answer {ref} …)"
     to_owner = question.type in OWNERS and log.claim.turn.principal != OWNER
-    return Send(OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK, (Text(text),), not_before)
+    return Send(
+        OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK,
+        (Text(question.text),),
+        not_before,
+        Asks(ref, question.options),
+    )

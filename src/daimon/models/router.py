@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
+from daimon.abi.breaker import Breaker
 from daimon.abi.errors import ProviderFailed
 from daimon.abi.ids import AgentId, Conversation
 from daimon.abi.message import Image, Message, ToolResult, is_said
@@ -20,7 +21,6 @@ from daimon.abi.model import Choice, Later, Model, Profile, Task
 from daimon.abi.money import dollars, worst
 from daimon.abi.ports import Clock, Random
 from daimon.abi.step import Routed
-from daimon.models.breaker import Breaker
 
 OURS = frozenset({"stopped", "unused"})
 """Ends of a call that say nothing of the provider."""

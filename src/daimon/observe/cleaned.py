@@ -12,7 +12,7 @@ from daimon.abi.cleaning import cleaned, cleaned_text
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
 from daimon.abi.plain import is_utf8
-from daimon.abi.ports import Archive, Change, Count, Cursor, DeadLetter, Given, Overview
+from daimon.abi.ports import Archive, Change, Count, Cursor, DeadLetter, Given, Mailing, Overview
 from daimon.abi.secret import Redactor
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
@@ -57,6 +57,9 @@ class CleanedJournal:
     async def letters(self, limit: int) -> tuple[DeadLetter, ...]:
         found = cleaned(await self._journal.letters(limit), self._clean)
         return tuple(replace(letter, body=cleaned_text(letter.body, self._clean)) for letter in found)
+
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        return cleaned(await self._journal.mailings(limit, channel, state), self._clean)
 
     async def given(self, space: SpaceId) -> tuple[Given, ...]:
         return cleaned(await self._journal.given(space), self._clean)

@@ -41,6 +41,7 @@ from daimon.abi.ports import (
     Grouping,
     Idle,
     Ids,
+    Mailing,
     More,
     Noticed,
     NotYet,
@@ -96,9 +97,20 @@ class _Timer:
 class _Letter:
     message: Outgoing
     turn: TurnId
-    state: str = "queued"
+    state: Delivery = "queued"
     retry_at: datetime | None = None
     not_before: datetime | None = None
+    note: str = ""
+
+
+def _mailing(letter: _Letter) -> Mailing:
+    message = letter.message
+    parts = message.content.parts if isinstance(message.content, Said) else ()
+    return Mailing(
+        key=message.key, turn=letter.turn, conversation=message.conversation, to=message.to, state=letter.state,
+        created_at=message.created_at, attempts=message.attempts, done=message.done, note=letter.note, retry_at=letter.retry_at,
+        text="".join(part.text for part in parts if isinstance(part, Text)),
+    )  # fmt: skip
 
 
 class MemoryJournal:
@@ -115,6 +127,7 @@ class MemoryJournal:
         self._waits: dict[TurnId, list[Wait]] = {}
         self._timers: dict[TimerId, _Timer] = {}
         self._outbox: list[_Letter] = []
+        self._refs: dict[tuple[Address, str], Key] = {}
         self._blobs: dict[BlobHash, bytes | None] = {}
         self._blob_of: dict[BlobHash, TurnId] = {}
         self._dead: list[DeadLetter] = []
@@ -437,28 +450,50 @@ class MemoryJournal:
         found = [t.reminder for t in self._timers.values() if t.is_set and t.reminder.conversation == conversation]
         return tuple(sorted(found, key=lambda r: r.at))
 
-    async def outgoing(self, limit: int) -> tuple[Outgoing, ...]:
+    async def outgoing(self, limit: int, without: Collection[str] = ()) -> tuple[Outgoing, ...]:
         found: list[Outgoing] = []
         places: set[Address] = set()
         for letter in self._outbox:
             if letter.state not in ("queued", "sending") or letter.message.to in places or self._waits_for_its_moment(letter):
                 continue
             places.add(letter.message.to)
-            if letter.state == "queued" and (letter.retry_at is None or letter.retry_at <= self._clock.now()):
+            is_open = letter.state == "queued" or letter.message.in_doubt
+            if is_open and (letter.retry_at is None or letter.retry_at <= self._clock.now()) and letter.message.to.channel not in without:
                 found.append(letter.message)
         return tuple(found[:limit])
 
     def _waits_for_its_moment(self, letter: _Letter) -> bool:
         return letter.not_before is not None and letter.not_before > self._clock.now()
 
-    async def sending(self, message: Outgoing) -> None:
+    async def sending(self, message: Outgoing, piece: int) -> None:
         letter = self._letter(message)
-        letter.state = "sending"
+        letter.state, letter.message = "sending", replace(letter.message, done=piece, in_doubt=False)
+
+    async def progressed(self, message: Outgoing, piece: int, state: Delivery, ref: str = "", unsure: str = "") -> None:
+        letter = self._letter(message)
+        attempts = 0 if state == "queued" else letter.message.attempts + 1
+        letter.state, letter.retry_at, letter.note = state, None, unsure
+        letter.message = replace(letter.message, attempts=attempts, done=piece + 1, unsure=unsure, in_doubt=False)
+        if ref:
+            self._refs[message.to, ref] = message.key
 
     async def delivered(self, message: Outgoing, state: Delivery, note: str = "", retry_at: datetime | None = None) -> None:
         letter = self._letter(message)
-        letter.state, letter.retry_at = state, retry_at
-        letter.message = replace(letter.message, attempts=letter.message.attempts + 1)
+        letter.state, letter.retry_at, letter.note = state, retry_at, note
+        letter.message = replace(letter.message, attempts=letter.message.attempts + 1, in_doubt=state == "sending")
+
+    async def postponed(self, message: Outgoing, note: str, retry_at: datetime | None = None) -> None:
+        letter = self._letter(message)
+        letter.state, letter.retry_at, letter.note = "sending" if message.in_doubt else "queued", retry_at, note
+        letter.message = replace(letter.message, in_doubt=message.in_doubt)
+
+    async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
+        return self._refs.get((Address(channel, place), ref))
+
+    async def mailings(self, limit: int, channel: str = "", state: str = "") -> tuple[Mailing, ...]:
+        found = [letter for letter in reversed(self._outbox) if not isinstance(letter.message.content, Event)]
+        wanted = [each for each in found if channel in ("", each.message.to.channel) and state in ("", each.state)]
+        return tuple(map(_mailing, wanted[:limit]))
 
     # -- inside
 
@@ -564,8 +599,8 @@ class MemoryJournal:
                 case CancelTimer(timer):
                     if timer in self._timers:
                         self._timers[timer].is_set = False
-                case Send(to, parts, not_before):
-                    self._send(claim, key, to, Said(parts), step.label)
+                case Send(to, parts, not_before, asks):
+                    self._send(claim, key, to, Said(parts, asks=asks), step.label)
                     self._outbox[-1].not_before = not_before
                 case Post(agent, conversation, parts):
                     event = self._internal(claim, key, conversation, FromAgent(step.agent, parts), step.label)

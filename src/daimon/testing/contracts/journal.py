@@ -386,7 +386,7 @@ class JournalContract:
             claim = await _begin(journal, clock)
             await journal.finish(claim, [], DONE)
             (message,) = await journal.outgoing(10)
-            await journal.sending(message)
+            await journal.sending(message, 0)
             assert await journal.outgoing(10) == ()
             await journal.delivered(message, "queued", "no network", clock.now() + timedelta(seconds=30))
             assert await journal.outgoing(10) == ()

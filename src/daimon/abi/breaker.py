@@ -1,7 +1,7 @@
-"""When a provider may be asked again after it failed.
+"""When a service may be asked again after it failed.
 
-One for each provider, shared by all turns: what one turn learns, a `Retry-After` for instance, counts for all. After a failure there is a
-pause, longer each time and with some chance in it, so that turns do not come back together. After several in a row the breaker is open:
+One for each service, shared by all who use it: what one learns, a `Retry-After` for instance, counts for all. After a failure there is a
+pause, longer each time and with some chance in it, so that callers do not come back together. After several in a row the breaker is open:
 nobody asks until a longer pause is over, and then one call tries it out for all.
 """
 
@@ -12,15 +12,17 @@ OPENS_AFTER = 4
 OPEN_S = 45.0
 MOST_S = 600.0
 MOST_TOLD_S = 3_600.0
-"""A provider that asks for more patience than this is tried after it all the same."""
+"""A service that asks for more patience than this is tried after it all the same."""
 TRIAL_S = 300.0
 """A trial call that nobody reports on is given up after so long."""
 
 
 class Breaker:
-    def __init__(self, clock: Clock, random: Random) -> None:
+    def __init__(self, clock: Clock, random: Random, first_s: float = FIRST_S) -> None:
+        """`first_s`: the first pause; 0 where one who failed is no reason for the others to wait, until the breaker opens."""
         self._clock = clock
         self._random = random
+        self._first_s = first_s
         self._failures = 0
         self._free_at = 0.0
         self._is_trial = False
@@ -56,11 +58,11 @@ class Breaker:
         self._is_trial = False
 
     def gave_up(self) -> None:
-        """The call ended without a word on the provider: somebody stopped it, or the fault was ours."""
+        """The call ended without a word on the service: somebody stopped it, or the fault was ours."""
         if self._is_trial:
             self._is_trial, self._free_at = False, self._clock.monotonic()
 
     def _pause(self) -> float:
         over = self._failures - OPENS_AFTER
-        longest = min(MOST_S, OPEN_S * 2.0**over) if over >= 0 else FIRST_S * 2.0 ** (self._failures - 1)
+        longest = min(MOST_S, OPEN_S * 2.0**over) if over >= 0 else self._first_s * 2.0 ** (self._failures - 1)
         return longest * (1 if over >= 0 else 0.5 + self._random.uniform() / 2)
