@@ -18,6 +18,7 @@
     GET  /v1/status              how it is
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
     …    /v1/memory              see `memories.py`
+    …    /v1/people              see `people.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -51,7 +52,9 @@ from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
+from daimon.gateway.introductions import Introductions
 from daimon.gateway.memories import MemoryRoutes
+from daimon.gateway.people import PeopleRoutes
 from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
 from daimon.kernel.grants import Standing
@@ -83,6 +86,7 @@ class Parts:
     workspaces: Workspaces
     trials: Trials
     curator: Curator
+    introductions: Introductions
 
 
 class Api:
@@ -107,6 +111,7 @@ class Api:
                 Route("/v1/status", self._status),
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 *MemoryRoutes(parts.curator, self._json).all(),
+                *PeopleRoutes(parts.introductions, self._json).all(),
                 Route("/healthz", self._health),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},

@@ -24,6 +24,7 @@ from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
 from daimon.kernel.log import FULL_RETRY_S
 
 T = TypeVar("T")
+Where = Callable[[Address], Awaitable[Address]]
 MOST_AT_ONCE = 64
 MOST_ATTEMPTS = 12
 SEND_TIMEOUT_S = 60.0
@@ -32,8 +33,12 @@ LONGEST_PAUSE_S = 600.0
 
 
 class Postman:
-    def __init__(self, outbox: Outbox, channels: Iterable[Channel], feed: Feed, clock: Clock, redactor: Redactor) -> None:
+    def __init__(
+        self, outbox: Outbox, channels: Iterable[Channel], feed: Feed, clock: Clock, redactor: Redactor, where: Where | None = None
+    ) -> None:
+        """`where`: a place that is only found when something is delivered there, such as wherever the owner is."""
         self._outbox = outbox
+        self._where = where or _as_addressed
         self._redactor = redactor
         self._channels = {channel.name: channel for channel in channels}
         self._feed = feed
@@ -67,7 +72,12 @@ class Postman:
             self._busy.discard(message.to)
             self._news.set()
 
+    def poke(self) -> None:
+        """There is something new."""
+        self._news.set()
+
     async def _try(self, message: Outgoing) -> None:
+        message = replace(message, to=await self._where(message.to))
         channel = self._channels.get(message.to.channel)
         if channel is None or message.content is None:
             note = "its text was erased or is damaged" if channel else f"there is no channel {message.to.channel!r}"
@@ -119,6 +129,10 @@ class Postman:
     async def _ring(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
         self._news.set()
+
+
+async def _as_addressed(to: Address) -> Address:
+    return to
 
 
 async def _listen(updates: AsyncIterable[Update], news: asyncio.Event) -> None:

@@ -32,9 +32,14 @@ def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> N
     _put(db, now, turn, Draft(f"{turn.id}:reply", to, Said(end.reply), end.label))
 
 
+def tell(db: apsw.Connection, now: Now, turn: Turn, end: Ended) -> None:
+    for n, send in enumerate(end.told):
+        _put(db, now, turn, Draft(f"{turn.id}:told:{n}", send.to, Said(send.parts), end.label, send.not_before))
+
+
 def apply(db: apsw.Connection, now: Now, turn: Turn, step: Step, key: str, operation: Send | Post) -> None:
     if isinstance(operation, Send):
-        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts), step.label, operation.not_before))
+        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts, asks=operation.asks), step.label, operation.not_before))
         return
     intent = StepRef(turn.id, int(key.split(":")[1]))
     event = _event(now, turn, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)

@@ -564,8 +564,8 @@ class MemoryJournal:
                 case CancelTimer(timer):
                     if timer in self._timers:
                         self._timers[timer].is_set = False
-                case Send(to, parts, not_before):
-                    self._send(claim, key, to, Said(parts), step.label)
+                case Send(to, parts, not_before, asks):
+                    self._send(claim, key, to, Said(parts, asks=asks), step.label)
                     self._outbox[-1].not_before = not_before
                 case Post(agent, conversation, parts):
                     event = self._internal(claim, key, conversation, FromAgent(step.agent, parts), step.label)
@@ -587,6 +587,8 @@ class MemoryJournal:
         self._withdraw(f"{turn.id}:")
         if end.reply and claim.event.reply_to is not None:
             self._send(claim, f"{turn.id}:reply", claim.event.reply_to, Said(end.reply), end.label)
+        for n, send in enumerate(end.told):
+            self._send(claim, f"{turn.id}:told:{n}", send.to, Said(send.parts), end.label)
         if turn.parent is not None and turn.reports and turn.parent.turn in self._turns:
             text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
             late = Late({"ending": end.ending.value, "text": text}, end.ending not in (Ending.ANSWERED, Ending.SILENT))
