@@ -4,13 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.journal.world import database
 from tests.people_rig import ANNA, BOB, ME, STRANGER, TELEGRAM, acquainted, answer, do, until, world
 
 from daimon.abi.ids import PrincipalId
 from daimon.abi.people import Rank
 from daimon.abi.step import Happened, Intended
 from daimon.gateway.codes import choice_code, code_of, shown
-from daimon.gateway.reception import NOT_YOURS, SETTLED
+from daimon.gateway.reception import MOST_TEXT, NOT_YOURS, SETTLED
 from daimon.kernel.wall import WITHHELD
 from daimon.sandbox.plan import has_bwrap
 
@@ -226,6 +227,23 @@ async def test_a_question_without_options_takes_what_is_said_next(tmp_path: Path
         assert "the one from Leeds" in here.seen()
 
 
+async def test_a_sign_on_the_message_that_asks_is_an_answer_of_who_may_give_one(tmp_path: Path) -> None:
+    async with acquainted(tmp_path) as here:
+        await here.say(ME, "ask me", do(("ask_owner", {"question": "go?", "options": ["deny", "allow"]})), answer("went"))
+        await here.heard(f"chat-{ME}")
+        with database(tmp_path / "home" / "journal.db") as db:  # as the postman notes what a channel calls a message
+            db.set_busy_timeout(10_000)
+            row = (TELEGRAM, f"chat-{ME}", "m77", here.channel.sent[-1].key, 0)
+            db.execute("INSERT INTO sent VALUES (?, ?, ?, ?, ?)", row)
+        assert await here.react(BOB, "👍", "m77", f"chat-{ME}") == NOT_YOURS
+        assert await here.react(STRANGER, "👍", "m77", f"chat-{ME}") == ""
+        assert await here.react(ME, "🎉", "m77", f"chat-{ME}") == ""
+        assert len(await asyncio.to_thread(here.client.questions)) == 1
+        assert await here.react(ME, "👍", "m77", f"chat-{ME}") == "Taken: allow."
+        assert (await here.heard(f"chat-{ME}", 2))[1] == "went"
+        assert await here.react(ME, "👎", "m77", f"chat-{ME}") == ""
+
+
 async def test_a_sign_on_any_other_message_is_nothing(tmp_path: Path) -> None:
     async with acquainted(tmp_path) as here:
         await here.say(ME, "ask me", do(("ask_owner", {"question": "go?", "options": ["deny", "allow"]})))
@@ -244,7 +262,8 @@ async def test_stop_ends_what_waits_there(tmp_path: Path) -> None:
         await here.say(ME, "/stop")
 
         async def is_over() -> bool:
-            return not await asyncio.to_thread(here.client.questions)
+            (turn,) = await asyncio.to_thread(here.client.turns, 10, f"{TELEGRAM}/chat-{ME}")
+            return turn.ended_at is not None
 
         await until(is_over)
         await here.say(ME, "/stop")
@@ -275,6 +294,16 @@ async def test_a_new_wording_is_told_as_such(tmp_path: Path) -> None:
         await here.say(ME, "at ten", answer("ok, ten"), replaces="m1")
         await here.heard(f"chat-{ME}", 2)
         assert "new wording" in here.seen()
+
+
+async def test_what_cannot_be_written_is_mended_and_what_is_endless_is_cut(tmp_path: Path) -> None:
+    async with acquainted(tmp_path) as here:
+        await here.say(BOB, "half \ud83d of a sign", answer("fine"), name="b\ud83d")
+        await here.say(BOB, "x" * (MOST_TEXT + 1), answer("long"))
+        assert await here.heard(f"chat-{BOB}", 2) == ["fine", "long"]
+        assert "half ? of a sign" in here.seen(2)
+        assert "x" * (MOST_TEXT + 1) not in here.seen()
+        assert "cut" in here.seen()
 
 
 async def test_the_same_update_twice_is_one_message(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ def test_a_sign_says_yes_or_no_where_there_is_one(question: OpenQuestion, sign: 
     ("question", "text", "choice"),
     [
         (MAY_I, "allow", "allow"), (MAY_I, " ALLOW! ", "allow"), (MAY_I, "2", "allow"), (MAY_I, "allow 1, 3", "allow 1, 3"),
-        (MAY_I, "no", "deny"), (MAY_I, "4", None), (MAY_I, "0", None), (MAY_I, "allow me to explain", None), (MAY_I, "grant everything", None),
+        (MAY_I, "no", "deny"), (MAY_I, "4", None), (MAY_I, "0", None), (MAY_I, "allow me to explain", None),
+        (MAY_I, "grant everything", None),
         (MAY_I, "yes but first tell me why", None), (DAYS, "tuesday", "Tuesday"), (DAYS, "yes", None), (DAYS, "", None),
         (asked("context"), "the one from Leeds", "the one from Leeds"), (asked("context"), "  ", None),
     ],

@@ -1,10 +1,12 @@
 """People over HTTP.
 
-GET    /v1/people              who is known, by which chats, and who knocked
-POST   /v1/people/invitations  {"name", "rank"}: a pairing code, shown this once
-POST   /v1/people/contacts     {"channel", "sender", "name", "rank"}: let a chat in without a code
-POST   /v1/people/ID/rank      {"rank"}
-DELETE /v1/people/ID           ?channel ?sender: one chat of theirs, or the person with all of them
+    GET    /v1/people              who is known, by which chats, and who knocked
+    POST   /v1/people/invitations  {"name", "rank"}: a pairing code, shown this once
+    POST   /v1/people/contacts     {"channel", "sender", "name", "rank"}: let a chat in without a code
+    POST   /v1/people/ID/rank      {"rank"}
+    DELETE /v1/people/ID           ?channel ?sender: one chat of theirs, or the person with all of them
+
+Ranks are `owner`, `trusted` and `guest`.
 """
 
 from collections.abc import Awaitable, Callable

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daimon.abi.channel import Arrival, Message, Pressed, Reacted, Shelf
+from daimon.abi.cleaning import cleaned
 from daimon.abi.errors import BadInput, NotFound, TooLarge
 from daimon.abi.event import Address, Answer, Body, Event, Said, Stop
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, Conversation, EventId, Key, PrincipalId, StepRef
 from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.message import Content, Text
 from daimon.abi.people import Directory, Knock, Person, Rank, group
+from daimon.abi.plain import clean
 from daimon.abi.ports import Archive, Clock, Ids, Store
 from daimon.abi.turn import State
 from daimon.gateway import codes
@@ -32,6 +34,8 @@ from daimon.gateway.inbox import Inbox
 from daimon.kernel.questions import OpenQuestion
 
 MOST_BYTES = 20 * 1024 * 1024
+MOST_TEXT = 100_000
+"""Characters of one text; what is longer is cut, and says so."""
 WELCOME = "Paired: I know you here as {name}."
 HELP = "Say what you need. /stop ends what I am doing here. When I ask something, answer with a button, the code, or plain words."
 NOT_RUNNING = "Nothing is running here."
@@ -179,7 +183,8 @@ class ChannelReception:
         )  # fmt: skip
 
     def _said(self, person: Person, message: Message) -> Said:
-        parts: tuple[Content, ...] = (Text(REWORDED), *message.parts) if message.replaces else message.parts
+        parts = tuple(map(_bounded, cleaned(message.parts, clean)))
+        parts = (Text(REWORDED), *parts) if message.replaces else parts
         return Said(parts, person.name if message.is_group else "")
 
     def _whom(self, person: Person, arrival: Arrival) -> PrincipalId:
@@ -198,6 +203,12 @@ class ChannelReception:
 def _text(parts: tuple[Content, ...]) -> str:
     """What was written, if nothing else was sent."""
     return "\n".join(part.text for part in parts if isinstance(part, Text)) if all(isinstance(part, Text) for part in parts) else ""
+
+
+def _bounded(part: Content) -> Content:
+    if not isinstance(part, Text) or len(part.text) <= MOST_TEXT:
+        return part
+    return Text(f"{part.text[:MOST_TEXT]}… (cut: it had {len(part.text):,} characters)")
 
 
 def _sane(at: datetime, clock: Clock) -> datetime:
