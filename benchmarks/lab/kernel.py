@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from daimon.abi.event import Address, Answer, Body, Event, Said
-from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, EventId, Key, StepRef
+from daimon.abi.ids import HOME_SPACE, OWNER, SELF, AgentId, EventId, Key, PrincipalId, StepRef
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import owned
 from daimon.abi.message import Text
@@ -73,6 +73,9 @@ class AskAll:
     version = "ask-all"
 
     def holds(self, agent: AgentId, tool: str) -> bool:
+        return True
+
+    def serves(self, principal: PrincipalId, tool: str) -> bool:
         return True
 
     def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:

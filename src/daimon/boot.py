@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
-from daimon.abi.channel import Arrival
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
-from daimon.abi.errors import JournalFailed, Misconfigured, TooLarge
+from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
-from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId, BlobHash
+from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId, PrincipalId
 from daimon.abi.memory import Memory, Texts
 from daimon.abi.money import Account
 from daimon.abi.ports import Clock, Store, Timers
@@ -38,7 +37,7 @@ from daimon.backup import restore as restoring
 from daimon.backup.inventory import Scope
 from daimon.backup.plan import plan_of
 from daimon.backup.schedule import Schedule, child_of
-from daimon.context.assemble import Pager, Sources
+from daimon.context.assemble import FOR_OTHERS, Pager, Sources
 from daimon.context.held import EXPLAINED
 from daimon.context.reread import Reread
 from daimon.context.summaries import SUMMARIZERS_SYSTEM
@@ -49,8 +48,11 @@ from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
+from daimon.gateway.forwarding import Forwarding
 from daimon.gateway.inbox import Inbox
+from daimon.gateway.introductions import Introductions
 from daimon.gateway.outbox import Postman
+from daimon.gateway.reception import ChannelReception, Hall
 from daimon.gateway.server import Server, bind_tcp
 from daimon.gateway.supervisor import Supervisor
 from daimon.gateway.typing import Typing
@@ -68,10 +70,12 @@ from daimon.kernel.held import Holding
 from daimon.kernel.limiter import LocalLimiter
 from daimon.kernel.printing import Printer
 from daimon.kernel.record import Record
+from daimon.kernel.roster import Roster
 from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.summaries import Summaries
 from daimon.kernel.thinking import Thinking
 from daimon.kernel.turn import Turns
+from daimon.lines import Lines
 from daimon.machine import user as user
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
@@ -87,6 +91,7 @@ from daimon.memory.store import MemoryStore
 from daimon.mind import REFLEX, Mind
 from daimon.observe.cleaned import CleanedJournal
 from daimon.policy.judge import Judge
+from daimon.policy.ranks import Ranks
 from daimon.sandbox.services import KeptServices
 from daimon.sites import Sites
 from daimon.tools.clock import clock_tools
@@ -110,6 +115,9 @@ from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
+OTHERS_SYSTEM = """You are Daimon, the agent of somebody who lets others talk to you as well. Here you talk with one of those, or in a
+group. You have nothing of your owner's before you: no notes, no files, no plans. Say so plainly when you are asked for such things, and do
+not promise what you cannot do. Help with what you know and with what they tell you. Stay silent (an empty answer) when nothing is asked."""
 
 
 def home_at(given: Path | None) -> Home:
@@ -140,6 +148,8 @@ class Daimon:
     """What the owner is to be told, as `daimon status` does."""
     failed: "asyncio.Future[JournalFailed]"
     """Completes when the journal cannot be written any more; the process must then end."""
+    hall: Hall
+    """Where channels hand over what they bring."""
 
 
 @asynccontextmanager
@@ -182,20 +192,22 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         feed = Feed()
         can_read = lambda: bool(mind.used - {REFLEX})  # noqa: E731
 
-        def offered(agent: AgentId) -> tuple[Manifest, ...]:
-            return dispatch.offered(agent)  # the gate, which is made of the tools, knows who holds which
+        def offered(agent: AgentId, principal: PrincipalId) -> tuple[Manifest, ...]:
+            return dispatch.offered(agent, principal)  # the gate, which is made of the tools, knows who holds which
 
         served = Served(
             memory, Reread(journal), journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal, offered
         )
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
-        judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()))
+        await (roster := Roster(journal)).load()
+        ranks = Ranks(roster.rank, frozenset(settings.people.guest_tools))
+        judge = Judge(laws.rules, law.agents_of(settings, registry.manifests()), ranks)
         holding = Holding(journal, settings.context.hold, settings.context.closed_answers)
         floor = stack.enter_context(law.floor_of(settings))
         dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, sites)
         system = _system(settings)
-        systems = {READER: READERS_SYSTEM, SUMMARIZER: SUMMARIZERS_SYSTEM}
+        systems = {READER: READERS_SYSTEM, SUMMARIZER: SUMMARIZERS_SYSTEM, FOR_OTHERS: _others_system(settings)}
         pager = Pager(Sources(journal, journal, memory, filing), system, config.paging(settings), redactor, systems)
         thinking = Thinking(mind.brain, pager, dispatch, feed, clock, Estimator(), redactor)
         await (grants := Standing(journal, HOME_SPACE)).load(clock.now())
@@ -209,10 +221,13 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
-        postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *kit.channels), inbox, feed, random)
+        forwarding = Forwarding(roster, lambda: mind.settings.asking.to)
+        channels = (*Lines(settings, vault, os.environ, clock, journal).all(), *kit.channels)
+        postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *channels), inbox, feed, random, forwarding.where)
+        hall = Hall(inbox, roster, journal, journal, journal, clock, ids, postman.poke)
         supervisor = Supervisor(clock, random, redactor, postman.line_changed)
-        supervisor.add_all((channel.name, partial(channel.serve, _Closed())) for channel in kit.channels)
-        showing = Typing(journal, kit.channels, feed, clock)
+        supervisor.add_all((channel.name, partial(channel.serve, ChannelReception(channel.name, hall))) for channel in channels)
+        showing = Typing(journal, channels, feed, clock)
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
         started_at = clock.now()
@@ -239,7 +254,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator))
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator, Introductions(roster, clock, random)))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -261,7 +276,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-            yield Daimon(url, (*warnings, *sandboxes.warnings, *sites.warnings, *laws.warnings, *user.warnings()), journal.stopped)
+            yield Daimon(url, (*warnings, *sandboxes.warnings, *sites.warnings, *laws.warnings, *user.warnings()), journal.stopped, hall)
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)
@@ -287,7 +302,7 @@ class Served:
     progress: Progress
     files: FilesOf
     blobs: Store
-    offered: Callable[[AgentId], tuple[Manifest, ...]]
+    offered: Callable[[AgentId, PrincipalId], tuple[Manifest, ...]]
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
@@ -322,6 +337,12 @@ def _system(settings: config.Settings) -> str:
     who = f"\nYour owner is called {settings.owner.name}." if settings.owner.name else ""
     held = "" if settings.context.hold == "never" else f"\n{EXPLAINED}"
     return f"{SYSTEM}{held}{who}\n{settings.context.system}".rstrip()
+
+
+def _others_system(settings: config.Settings) -> str:
+    """For turns that do not serve the owner: nothing of the settings is in it."""
+    held = "" if settings.context.hold == "never" else f"\n{EXPLAINED}"
+    return f"{OTHERS_SYSTEM}{held}"
 
 
 @asynccontextmanager
@@ -367,6 +388,19 @@ async def granting(home: Home) -> AsyncIterator[Standing]:
         journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
         stack.push_async_callback(journal.close)
         yield Standing(journal, HOME_SPACE)
+
+
+@asynccontextmanager
+async def introducing(home: Home) -> AsyncIterator[Introductions]:
+    """Who may talk to the agent of a home that nobody runs."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock, random = SystemClock(), SystemRandom()
+        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, random))
+        stack.push_async_callback(journal.close)
+        yield Introductions(journal, clock, random)
 
 
 @asynccontextmanager
@@ -432,24 +466,6 @@ async def provider(script: Path | None, port: int, say: Callable[[str], None]) -
     from daimon.testing.provider.server import serve
 
     await serve(script, port, say)
-
-
-class _Closed:
-    """Nobody is let in by a channel: what comes is not acknowledged, so that nothing is lost."""
-
-    most_bytes = 0
-
-    async def take(self, arrival: Arrival) -> str:
-        raise Misconfigured("nobody is known here, so nothing is taken in")
-
-    async def keep(self, data: bytes) -> BlobHash:
-        raise TooLarge("nothing is taken in")
-
-    async def recall(self, channel: str, name: str) -> str:
-        return ""
-
-    async def remember(self, channel: str, name: str, value: str) -> None:
-        return
 
 
 class _Asleep:

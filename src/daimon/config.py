@@ -184,6 +184,15 @@ class Asking(_Branch):
     """So much free text may go to one destination in a day without a question, in turns that read something private."""
     other_characters: Annotated[int, Field(ge=0)] = 200_000
     """So much in all other turns."""
+    to: str = ""
+    """The channel on which the owner is asked; empty: where the owner spoke last."""
+
+
+class People(_Branch):
+    """Who else than the owner talks to the agent."""
+
+    guest_tools: tuple[str, ...] = ("now", "find_tools")
+    """The tools that there are in a guest's turn and in groups. Whatever the rules ask about is asked of the owner all the same."""
 
 
 NONE = "none"
@@ -411,6 +420,7 @@ class Settings(_Branch):
     kernel: Kernel = Kernel()
     limits: Limits = Limits()
     asking: Asking = Asking()
+    people: People = People()
     floor: Floor = Floor()
     context: Context = Context()
     memory: Memory = Memory()

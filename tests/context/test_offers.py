@@ -22,7 +22,7 @@ def tool(name: str, is_rare: bool = False, words: int = 20) -> Manifest:
     return Manifest(name=name, description="word " * words, parameters={"type": "object"}, effect=Effect.PURE, is_rare=is_rare)
 
 
-FINDER = finding_tools(lambda agent: (), lambda name: True)[0].manifest
+FINDER = finding_tools(lambda *_: (), lambda name: True)[0].manifest
 
 
 def came_up(*names: str) -> Entry:

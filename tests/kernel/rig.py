@@ -210,7 +210,7 @@ async def kernel(
     journal = journal or MemoryJournal(clock, ids)
     model = model or ScriptedModel(script)
     feed, channel, redactor = Feed(), Whole(), SecretRedactor(lambda: known)
-    finding = finding_tools(lambda agent: dispatch.offered(agent), lambda name: registry.is_own(name)) if finds else ()
+    finding = finding_tools(lambda *who: dispatch.offered(*who), lambda name: registry.is_own(name)) if finds else ()
     registry = Registry((*tools, *finding), foreign)
     judge = policy or Judge(rules_of({}), Agents({SELF: terms}, registry.manifests()))
     floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)

@@ -267,6 +267,9 @@ async def test_the_gate_sees_what_a_handle_stands_for() -> None:
         def holds(self, agent: AgentId, tool: str) -> bool:
             return True
 
+        def serves(self, principal: PrincipalId, tool: str) -> bool:
+            return True
+
         def judge(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Gate:
             seen.append(situation)
             return Gate("allow")

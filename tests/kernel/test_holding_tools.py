@@ -6,7 +6,7 @@ from daimon.abi.ids import OWNER, PrincipalId
 from daimon.abi.step import Answered, Asked
 from daimon.abi.tool import Capability, Effect, Send
 from daimon.abi.turn import State
-from daimon.kernel.asking import OWNERS_DESK
+from daimon.kernel.wall import OWNERS_DESK
 from daimon.policy.agents import Terms
 from daimon.testing.model import ScriptedModel, calls, says
 

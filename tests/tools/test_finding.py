@@ -29,7 +29,7 @@ TOOLS = (
 
 
 async def found(call: Call, query: str, tools: tuple[Manifest, ...] = TOOLS) -> Result:
-    (finder,) = finding_tools(lambda agent: tools if agent == SELF else (), lambda name: not name.startswith("github"))
+    (finder,) = finding_tools(lambda agent, principal: tools if agent == SELF else (), lambda name: not name.startswith("github"))
     result = await finder.run({"query": query}, call)
     assert isinstance(result, Result)
     return result

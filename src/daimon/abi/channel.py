@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from daimon.abi.ids import BlobHash
+from daimon.abi.event import Address
+from daimon.abi.ids import BlobHash, Conversation, Key, StepRef
 from daimon.abi.message import Audio, Content, File, Image
 from daimon.abi.ports import Outgoing
 from daimon.abi.tool import Rate
@@ -178,4 +179,29 @@ class Reception(Protocol):
 
     async def remember(self, channel: str, name: str, value: str) -> None:
         """Keeps one, for good when it returns."""
+        ...
+
+
+# -- what stands behind it ---------------------------------------------------------------------------------------------
+
+
+class Shelf(Protocol):
+    """Small things that channels keep, and what the house itself has to say in them. Implemented by the journal."""
+
+    async def recalled(self, channel: str, name: str) -> str:
+        """Empty: nothing was kept."""
+        ...
+
+    async def remembered(self, channel: str, name: str, value: str) -> None: ...
+
+    async def notify(self, key: Key, conversation: Conversation, to: Address, text: str) -> None:
+        """Puts a message into the outbox that no turn says. The second one with the same key is the same one."""
+        ...
+
+    async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
+        """The outbox key of what the channel calls `ref` there."""
+        ...
+
+    async def told_in(self, question: StepRef) -> tuple[Address, ...]:
+        """Where a question was told."""
         ...

@@ -34,6 +34,10 @@ class Address:
     to: str
 
 
+TO_OWNER = Address("owner", "")
+"""Wherever the owner is: looked up when something is delivered there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     parts: tuple[Content, ...]

@@ -4,6 +4,9 @@ A person is a principal. A *contact* is one way by which a person speaks: a chan
 by no contact is a stranger: nothing of theirs reaches a model, they get no answer, and that they knocked is listed for the owner. A
 contact is made with a short-lived code that was shown to the owner, or by the owner's own command.
 
+A group chat is a principal of its own, whoever speaks in it: what is said there is read by all of them, so nothing may come in that one of
+them may not read, be it the owner who asks.
+
 What a rank permits is decided elsewhere (`policy`, `gateway/reception.py`); here is only who has which.
 """
 
@@ -13,7 +16,14 @@ from enum import StrEnum
 from typing import Protocol
 
 from daimon.abi.event import Address
-from daimon.abi.ids import PrincipalId
+from daimon.abi.ids import OWNER, PrincipalId
+from daimon.abi.label import Label
+
+GROUP = "group:"
+"""How the names of groups begin. A person's has no colon in it."""
+MOST_TRIES_OF_SENDER, MOST_TRIES = 5, 50
+"""Wrong codes of one sender in an hour, and of everybody during the life of an invitation: after that it is void."""
+_FOR_OWNER = ("service:", "agent:")
 
 
 class Rank(StrEnum):
@@ -22,6 +32,20 @@ class Rank(StrEnum):
     """May talk to the agent and have it work; whatever reaches out of the machine is asked of the owner."""
     GUEST = "guest"
     """May talk to the agent; it answers from what is theirs and what is public."""
+
+
+def group(channel: str, place: str) -> PrincipalId:
+    return PrincipalId(f"{GROUP}{channel}/{place}")
+
+
+def serves_owner(principal: PrincipalId) -> bool:
+    """Is it the owner, or a service that works for nobody else? Of any other name nothing is assumed."""
+    return principal == OWNER or principal.startswith(_FOR_OWNER)
+
+
+def may_read(principal: PrincipalId, label: Label) -> bool:
+    """May what has this label come into a turn that serves this one, or go to them?"""
+    return serves_owner(principal) or label.may_be_read_by(principal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from daimon.abi.memory import Amendment
 from daimon.abi.message import Content
 from daimon.abi.money import Account, Amount, Limit, Scope
 from daimon.abi.step import Step, Wait
-from daimon.abi.tool import Call, Manifest, Touched
+from daimon.abi.tool import Call, Manifest, Send, Touched
 from daimon.abi.turn import Ending, Pins, State, Turn
 
 Cursor = NewType("Cursor", str)
@@ -176,6 +176,8 @@ class Ended:
     label: Label
     reply: tuple[Content, ...] = ()
     """What is said to the event's `reply_to`; nothing means silence."""
+    told: tuple[Send, ...] = ()
+    """What others are told of how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,6 +499,10 @@ class Outbox(Protocol):
         """Queued again: nothing was tried, or the service asked to come back."""
         ...
 
+    async def readdress(self, message: Outgoing, to: Address) -> None:
+        """It goes there instead, from now on: nothing of it went out yet."""
+        ...
+
     async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
         """The message that a channel calls so."""
         ...
@@ -560,4 +566,8 @@ class Policy(Protocol):
 
     def holds(self, agent: AgentId, tool: str) -> bool:
         """Is this one of the agent's tools? What it does not hold it is neither shown nor given."""
+        ...
+
+    def serves(self, principal: PrincipalId, tool: str) -> bool:
+        """May a turn that serves this one have the tool at all?"""
         ...

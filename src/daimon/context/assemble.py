@@ -26,6 +26,7 @@ from daimon.abi.event import Event
 from daimon.abi.ids import SUMMARIES, SUMMARIZER, WITHOUT_TOOLS, AgentId, BlobHash, EventId, TurnId
 from daimon.abi.memory import Item, Kind, Memory, Query
 from daimon.abi.message import Message, Role, said
+from daimon.abi.people import may_read, serves_owner
 from daimon.abi.ports import Past, Store
 from daimon.abi.secret import Redactor
 from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step
@@ -59,6 +60,8 @@ MOST_SHARES, LEAST_SHARE = 4, 4
 """What was recalled stays in the window until that is cut. Once it holds that of so many questions, a new one gets so small a part."""
 WRITTEN = 8
 """The newest of what a model wrote of a conversation's turns; no more have room."""
+FOR_OTHERS = AgentId("daimon/for-others")
+"""The system text of turns that do not serve the owner stands under this name: nothing that the owner wrote into the settings is in it."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -172,7 +175,7 @@ class Pager:
         limit = max(LEAST_RECALLED, tokens // TOKENS_A_HIT)
         asked = Query(
             space=scene.turn.space, principal=scene.turn.principal, text=question, limit=limit, kinds=KINDS, without=shown,
-            turn=scene.turn.id, trusted_only=True, by_itself=True,
+            turn=scene.turn.id, trusted_only=serves_owner(scene.turn.principal), by_itself=True,
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), tokens))
 
@@ -249,7 +252,7 @@ class Pager:
     async def _earlier(self, turn: Turn) -> tuple[list[TurnId], tuple[ContextRef, ...]]:
         """The turns of the window, the oldest first, and what the last turn that asked a model had before it."""
         recent = await self._archive.turns(turn.space, MOST_EARLIER, turn.conversation)
-        over = [t.id for t in recent if t.id < turn.id and t.ended_at is not None]
+        over = [t.id for t in recent if t.id < turn.id and t.ended_at is not None and _may_see(turn, t)]
         for last in over:
             refs = (await self._past(last)).refs
             if refs is not None:
@@ -314,12 +317,16 @@ class Pager:
     def assemble(self, scene: Scene, background: Background, tools: tuple[Manifest, ...]) -> Prompt:
         """`tools` are those that the agent holds; which of them the request has is decided in `offers.py`."""
         layout, budget = self._layouts.of(scene.turn.id, background), self._budget(scene)
-        system, offer = self._systems.get(scene.agent, self._system), self._offers.of(tools, budget)
+        system, offer = self._system_of(scene), self._offers.of(tools, budget)
 
         def opening(mentions: Mapping[str, int]) -> Fixed:
             return self._beginnings.of(system, offer.shown(mentions))
 
         return layout.prompt(scene, background, self._now(scene, background), opening, budget)
+
+    def _system_of(self, scene: Scene) -> Message:
+        whose = FOR_OTHERS if not serves_owner(scene.turn.principal) else scene.agent
+        return self._systems.get(scene.agent) or self._systems.get(whose, self._system)
 
     def _budget(self, scene: Scene) -> TokenBudget:
         budget = self._paging.budget
@@ -353,6 +360,12 @@ class _Kept:
     """What its last reply had before it."""
     recalled: frozenset[str] = frozenset()
     """Items of memory that stood in its prompts."""
+
+
+def _may_see(turn: Turn, earlier: Turn) -> bool:
+    """In a turn for somebody else than the owner: only what was theirs before, and held nothing that was not for them."""
+    is_theirs = earlier.principal == turn.principal and may_read(turn.principal, earlier.label)
+    return is_theirs or serves_owner(turn.principal)
 
 
 def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:

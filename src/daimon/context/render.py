@@ -21,9 +21,8 @@ def from_event(event: Event) -> Message:
 
 def _parts(event: Event) -> tuple[Part, ...]:
     match event.body:
-        case Said(parts):
-            text = "".join(part.text for part in parts if isinstance(part, Text))
-            return (Text(SAID), *parts) if text.lstrip().startswith(_NOT_SAID) else parts
+        case Said():
+            return _spoken(event.body)
         case FromAgent(agent, parts):
             return (Text(f"[agent] {agent} says:"), *parts)
         case Fired(about=about, due=due, late_s=late_s):
@@ -41,6 +40,14 @@ def _parts(event: Event) -> tuple[Part, ...]:
             return (Text(f"[stop] {turn}"),)
         case Erased(reason=reason):
             return (Text(f"[erased] {reason}"),)
+
+
+def _spoken(said: Said) -> tuple[Part, ...]:
+    """Where several people speak, each is named."""
+    if said.speaker:
+        return (Text(f"{SAID}{said.speaker}: "), *said.parts)
+    text = "".join(part.text for part in said.parts if isinstance(part, Text))
+    return (Text(SAID), *said.parts) if text.lstrip().startswith(_NOT_SAID) else said.parts
 
 
 def _json(data: object) -> str:

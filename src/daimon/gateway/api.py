@@ -20,6 +20,7 @@
     GET  /v1/status              how it is
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
     …    /v1/memory              see `memories.py`
+    …    /v1/people              see `people.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -53,7 +54,9 @@ from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
+from daimon.gateway.introductions import Introductions
 from daimon.gateway.memories import MemoryRoutes
+from daimon.gateway.people import PeopleRoutes
 from daimon.gateway.socket import Socket
 from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
@@ -86,6 +89,7 @@ class Parts:
     workspaces: Workspaces
     trials: Trials
     curator: Curator
+    introductions: Introductions
 
 
 class Api:
@@ -111,6 +115,7 @@ class Api:
                 Route("/v1/status", self._status),
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 *MemoryRoutes(parts.curator, self._json).all(),
+                *PeopleRoutes(parts.introductions, self._json).all(),
                 Route("/healthz", self._health),
                 WebSocketRoute("/v1/socket", Socket(parts.inbox, parts.archive, parts.feed, parts.redactor).serve),
             ],

@@ -10,7 +10,7 @@ it goes to the inbox, which cleans it, and which knows its key. Only a journal t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -26,6 +26,7 @@ from daimon.gateway.delivery import MOST_ATTEMPTS, Courier, Desk, Later, Out, Ov
 from daimon.gateway.line import Line
 from daimon.kernel.feed import Changed, Feed, Recorded, Spoken, Update
 
+Where = Callable[[Address], Awaitable[Address]]
 MOST_AT_ONCE = 64
 SWEEP_S = 30.0
 _log = logging.getLogger(__name__)
@@ -38,9 +39,13 @@ class Inside(Protocol):
 
 
 class Postman:
-    def __init__(self, desk: Desk, channels: Iterable[Channel], inside: Inside, feed: Feed, random: Random) -> None:
+    def __init__(
+        self, desk: Desk, channels: Iterable[Channel], inside: Inside, feed: Feed, random: Random, where: Where | None = None
+    ) -> None:
+        """`where`: for a place that is only found when something is delivered there, such as wherever the owner is."""
         self._desk = desk
         self._inside = inside
+        self._where = where or _as_addressed
         self._feed = feed
         channels = tuple(channels)
         self._lines = {each.name: Line(each.traits, desk.clock, random) for each in channels}
@@ -121,6 +126,9 @@ class Postman:
             return Over()
         if message.to.channel == INTERNAL:
             return await self._hand_over(message)
+        if (to := await self._where(message.to)) != message.to:
+            await self._desk.until_there_is_room(lambda: self._desk.outbox.readdress(message, to))
+            return Later(0.0)
         if courier is None or not isinstance(content, Said):
             await self._desk.note(message, "failed", f"there is no channel {message.to.channel!r}")
             return Over()
@@ -160,6 +168,10 @@ class Postman:
     async def _after(self, seconds: float) -> None:
         await self._desk.clock.sleep(seconds)
         self._news.set()
+
+
+async def _as_addressed(to: Address) -> Address:
+    return to
 
 
 async def _listen(updates: AsyncIterable[Update], news: asyncio.Event) -> None:

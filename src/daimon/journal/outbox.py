@@ -35,10 +35,14 @@ def say(db: apsw.Connection, now: Now, turn: Turn, to: Address, end: Ended) -> N
     _put(db, now, turn, Draft(f"{turn.id}:reply", to, Said(end.reply), end.label))
 
 
+def tell(db: apsw.Connection, now: Now, turn: Turn, end: Ended) -> None:
+    for n, send in enumerate(end.told):
+        _put(db, now, turn, Draft(f"{turn.id}:told:{n}", send.to, Said(send.parts), end.label, send.not_before))
+
+
 def apply(db: apsw.Connection, now: Now, turn: Turn, step: Step, key: str, operation: Send | Post) -> None:
     if isinstance(operation, Send):
-        said = Said(operation.parts, asks=operation.asks)
-        _put(db, now, turn, Draft(key, operation.to, said, step.label, operation.not_before))
+        _put(db, now, turn, Draft(key, operation.to, Said(operation.parts, asks=operation.asks), step.label, operation.not_before))
         return
     intent = StepRef(turn.id, int(key.split(":")[1]))
     event = _event(now, turn, key, operation.conversation, FromAgent(step.agent, operation.parts), step.label)
@@ -171,6 +175,10 @@ def postponed(db: apsw.Connection, message: Outgoing, note: str, retry_at: datet
         "UPDATE outbox SET state = ?, note = ?, retry_at = ?, boot = '' WHERE key = ?",
         (state, note, None if retry_at is None else micros(retry_at), message.key),
     )
+
+
+def readdress(db: apsw.Connection, message: Outgoing, to: Address) -> None:
+    db.execute("UPDATE outbox SET channel = ?, dest = ? WHERE key = ? AND done = 0", (to.channel, to.to, message.key))
 
 
 def sent_as(db: apsw.Connection, channel: str, place: str, ref: str) -> Key | None:

@@ -23,10 +23,11 @@ from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.money import Account
+from daimon.abi.people import Contact, Knock, Person
 from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Given, Grouping, Mailing, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal import archive, blobs, grants, ledger, mailings
+from daimon.journal import archive, blobs, grants, ledger, mailings, people
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import explain
 
@@ -35,7 +36,7 @@ FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 class ReadOnlyJournal:
-    """Archive, Overview, Ledger, what Grants reads, and `get` of Store. It stands still: `watch` is for a running journal."""
+    """Archive, Overview, Ledger, what Grants and Directory read, and `get` of Store. It stands still: `watch` is for a running journal."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -96,6 +97,12 @@ class ReadOnlyJournal:
 
     async def given(self, space: SpaceId) -> tuple[Given, ...]:
         return await self._run(lambda db: grants.given(db, space))
+
+    async def people(self) -> tuple[tuple[Person, tuple[Contact, ...]], ...]:
+        return await self._run(people.people)
+
+    async def knocks(self) -> tuple[Knock, ...]:
+        return await self._run(people.knocks)
 
     async def get(self, blob: BlobHash) -> bytes:
         return await self._run(lambda db: blobs.get(db, blob))

@@ -22,11 +22,12 @@ from typing import Literal, TypeVar
 import apsw
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
-from daimon.abi.event import Erased, Event
+from daimon.abi.event import Address, Erased, Event
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
+from daimon.abi.people import Contact, Invitation, Knock, Person, Rank
 from daimon.abi.ports import (
     Accepted,
     Balance,
@@ -70,7 +71,9 @@ from daimon.journal import (
     ledger,
     mailings,
     outbox,
+    people,
     residue,
+    shelf,
     timers,
     work,
 )
@@ -229,6 +232,56 @@ class SqliteJournal:
     async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
         return await self._writer.run(lambda db: grants.revoke(db, self._now(), space, grant, by))
 
+    # -- Directory
+
+    async def who(self, channel: str, sender: str) -> Person | None:
+        return await self._readers.run(lambda db: people.who(db, channel, sender))
+
+    async def people(self) -> tuple[tuple[Person, tuple[Contact, ...]], ...]:
+        return await self._readers.run(people.people)
+
+    async def knocks(self) -> tuple[Knock, ...]:
+        return await self._readers.run(people.knocks)
+
+    async def knocked(self, knock: Knock) -> None:
+        await self._writer.run(lambda db: people.knocked(db, knock))
+
+    async def seen(self, channel: str, sender: str, name: str, place: str, at: datetime) -> None:
+        if not await self._readers.run(lambda db: people.is_fresh(db, (channel, sender), name, place, at)):
+            await self._writer.run(lambda db: people.seen(db, (channel, sender), name, place, at))
+
+    async def invite(self, name: str, rank: Rank, code: str, until: datetime) -> Invitation:
+        return await self._writer.run(lambda db: people.invite(db, name, rank, code, until, self._clock.now()))
+
+    async def pair(self, code: str, knock: Knock) -> Person | None:
+        return await self._writer.run(lambda db: people.pair(db, code, knock, self._clock.now()))
+
+    async def allow(self, channel: str, sender: str, name: str, rank: Rank) -> Person:
+        return await self._writer.run(lambda db: people.allow(db, channel, sender, name, rank, self._clock.now()))
+
+    async def change(self, person: PrincipalId, rank: Rank) -> Person:
+        return await self._writer.run(lambda db: people.change(db, person, rank, self._clock.now()))
+
+    async def remove(self, person: PrincipalId, channel: str = "", sender: str = "") -> None:
+        await self._writer.run(lambda db: people.remove(db, person, channel, sender, self._clock.now()))
+
+    async def reach(self, person: PrincipalId) -> Address | None:
+        return await self._readers.run(lambda db: people.reach(db, person))
+
+    # -- Shelf
+
+    async def recalled(self, channel: str, name: str) -> str:
+        return await self._readers.run(lambda db: shelf.recalled(db, channel, name))
+
+    async def remembered(self, channel: str, name: str, value: str) -> None:
+        await self._writer.run(lambda db: shelf.remembered(db, channel, name, value))
+
+    async def notify(self, key: Key, conversation: Conversation, to: Address, text: str) -> None:
+        await self._writer.run(lambda db: shelf.notify(db, self._now(), key, conversation, to, text))
+
+    async def told_in(self, question: StepRef) -> tuple[Address, ...]:
+        return await self._readers.run(lambda db: shelf.told_in(db, question))
+
     # -- Store
 
     async def put(self, data: bytes) -> BlobHash:
@@ -299,6 +352,9 @@ class SqliteJournal:
 
     async def postponed(self, message: Outgoing, note: str, retry_at: datetime | None = None) -> None:
         await self._writer.run(lambda db: outbox.postponed(db, message, note, retry_at))
+
+    async def readdress(self, message: Outgoing, to: Address) -> None:
+        await self._writer.run(lambda db: outbox.readdress(db, message, to))
 
     async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
         return await self._readers.run(lambda db: outbox.sent_as(db, channel, place, ref))

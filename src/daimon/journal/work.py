@@ -389,6 +389,7 @@ def _end(db: apsw.Connection, now: Now, claim: Claim, end: Ended) -> None:
     outbox.withdraw(db, now, claim.turn)
     if end.reply and claim.event.reply_to is not None:
         outbox.say(db, now, claim.turn, claim.event.reply_to, end)
+    outbox.tell(db, now, claim.turn, end)
     if claim.turn.reports:
         outbox.report(db, now, claim.turn, end)
     if end.ending.stops_children:

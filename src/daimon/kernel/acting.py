@@ -12,7 +12,7 @@ from daimon.abi.errors import ToolFailed
 from daimon.abi.label import EMPTY, Label
 from daimon.abi.step import Happened, Intended, Started
 from daimon.abi.tool import Effect
-from daimon.kernel import asking, files
+from daimon.kernel import asking, files, wall
 from daimon.kernel.calls import call_for
 from daimon.kernel.dispatch import UNCLEAR, Dispatch, How, refused
 from daimon.kernel.grants import ran_on
@@ -130,7 +130,8 @@ async def _gather(log: Log, holding: Holding, tasks: "set[asyncio.Future[Happene
                 case Started():
                     log.add(asking.announce(log, outcome), log.progress.label.joined(_passed_on(log, outcome.intent)))
                 case Happened():
-                    log.add(outcome, log.progress.label.joined(outcome.result.label))
+                    opened = wall.opened(log, outcome)
+                    log.add(opened, log.progress.label.joined(opened.result.label))
                 case Doubt(intent, intended, why):
                     asking.ask(log, what_happened(intended, why), (intent,))
         if tasks:

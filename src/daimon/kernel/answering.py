@@ -17,7 +17,7 @@ from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.label import Label
 from daimon.abi.step import Answered, Asked, Granted, Happened, Raised, Started
 from daimon.abi.tool import Question
-from daimon.kernel import asking, budget, dispatch, offers, verdict
+from daimon.kernel import asking, budget, dispatch, offers, verdict, wall
 from daimon.kernel.log import Log
 from daimon.kernel.permission import GRANT, YES
 from daimon.kernel.verdict import Verdict
@@ -26,7 +26,7 @@ from daimon.kernel.verdict import Verdict
 def resolve(log: Log, event: Event) -> None:
     """Takes in an event that answers one of this turn's waiting steps."""
     assert event.resolves is not None
-    n = event.resolves.n
+    n, event = event.resolves.n, wall.answer(log, event)
     ignored = _objection(log, n, event)
     log.receive(event, n, ignored)
     if ignored:
@@ -48,13 +48,14 @@ def _objection(log: Log, n: int, event: Event) -> str:
         return "nothing was asked there"
     if isinstance(event.body, Late) and (question is not None or started is None):
         return "an outcome from outside is no answer" if question is not None else "nothing was started there"
-    if isinstance(event.body, Answer) and question is not None and event.principal not in _answerers(log, question):
+    if isinstance(event.body, Answer) and question is not None and event.principal not in _answerers(log, n, question):
         return f"{event.principal} may not answer this"
     return ""
 
 
-def _answerers(log: Log, question: Question) -> tuple[str, ...]:
-    return (OWNER,) if question.type in asking.OWNERS else (OWNER, log.claim.turn.principal)
+def _answerers(log: Log, n: int, question: Question) -> tuple[str, ...]:
+    is_owners = question.type in asking.OWNERS or asking.is_of_house(log, n)
+    return (OWNER,) if is_owners else (OWNER, log.claim.turn.principal)
 
 
 def _answer(log: Log, n: int, asked: Asked, event: Event) -> None:

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from daimon.abi.event import Address, Asks
+from daimon.abi.event import Asks
 from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.label import Label
 from daimon.abi.message import Text
+from daimon.abi.people import serves_owner
 from daimon.abi.step import Asked, Started
 from daimon.abi.tool import ArgumentRole, Question, Send
 from daimon.kernel import permission
 from daimon.kernel.log import Log
 from daimon.kernel.offers import Ground, Wanted
+from daimon.kernel.wall import OWNERS_DESK, may_be_told
 
-OWNERS_DESK = Address("local", "owner")
-"""Where questions go when nobody's words caused the turn."""
 OWNERS = frozenset({"authorise", "plan", "outcome", "money", "undo"})
 """What only the owner may answer: whether something may be done."""
 TIMED = frozenset({"authorise", "plan"})
@@ -82,10 +82,16 @@ def _is_told(log: Log, question: Question, silent_until: datetime | None) -> boo
 
 def _send(log: Log, question: Question, n: int, not_before: datetime | None) -> Send:
     ref = StepRef(log.claim.turn.id, n)
-    to_owner = question.type in OWNERS and log.claim.turn.principal != OWNER
-    return Send(
-        OWNERS_DESK if to_owner else log.claim.event.reply_to or OWNERS_DESK,
-        (Text(question.text),),
-        not_before,
-        Asks(ref, question.options),
-    )
+    to = OWNERS_DESK if _is_for_owner(log, question, n) or not may_be_told(log) else log.claim.event.reply_to
+    return Send(to or OWNERS_DESK, (Text(question.text),), not_before, Asks(ref, question.options))
+
+
+def _is_for_owner(log: Log, question: Question, n: int) -> bool:
+    if question.type in OWNERS:
+        return log.claim.turn.principal != OWNER
+    return is_of_house(log, n)
+
+
+def is_of_house(log: Log, n: int) -> bool:
+    """Is it about whether a turn for somebody else may go on? That costs the owner, who is then asked. What a tool asks has an intent."""
+    return log.progress.intent(n) is None and not serves_owner(log.claim.turn.principal)

@@ -20,7 +20,7 @@ from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, Misconfigured, ToolFailed
 from daimon.abi.event import Late
 from daimon.abi.form import Form, is_closed, read
-from daimon.abi.ids import OWNER, WITHOUT_TOOLS, AgentId
+from daimon.abi.ids import OWNER, WITHOUT_TOOLS, AgentId, PrincipalId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.label import UNLABELLED, Author, Label, Origin, join, stated
 from daimon.abi.message import Text, ToolCall, ToolResult
@@ -81,10 +81,11 @@ class Dispatch:
     redactor: Redactor
     checkpoints: Checkpoints = field(default_factory=NoFiles)
 
-    def offered(self, agent: AgentId) -> tuple[Manifest, ...]:
-        """The tools that an agent is given. A reader has none, whatever it reads, nor has a summarizer."""
+    def offered(self, agent: AgentId, principal: PrincipalId) -> tuple[Manifest, ...]:
+        """The tools that an agent is given in a turn for somebody. A reader has none, whatever it reads, nor has a summarizer."""
         held = self.tools.manifests() if agent not in WITHOUT_TOOLS else ()
-        return tuple(manifest for manifest in held if self.policy.holds(agent, manifest.name))
+        may = self.policy
+        return tuple(each for each in held if may.holds(agent, each.name) and may.serves(principal, each.name))
 
     def known(self) -> dict[str, Manifest]:
         return {manifest.name: manifest for manifest in self.tools.manifests()}

@@ -16,11 +16,10 @@ from typing import Any, TypeVar
 from daimon.abi.errors import JournalFull, OverBudget
 from daimon.abi.event import Event
 from daimon.abi.judgement import Held
-from daimon.abi.label import EMPTY, Label
-from daimon.abi.message import Content
+from daimon.abi.label import Label
 from daimon.abi.ports import Blob, Claim, Clock, Ended, Journal, More, Noticed, Parked, Released
 from daimon.abi.step import Raised, Received, Replied, Reserved, Settled, Short, Step, StepBody, Wait
-from daimon.abi.turn import Ending, State
+from daimon.abi.turn import State
 from daimon.kernel.desk import Desk
 from daimon.kernel.feed import Changed, Cost, Feed, Recorded
 from daimon.kernel.progress import Progress
@@ -79,9 +78,9 @@ class Log:
             steps, blobs = tuple(self._steps), tuple(self._blobs)
             await self._persist(lambda: self._commit(steps, blobs))
 
-    async def finish(self, ending: Ending, reply: tuple[Content, ...], besides: Label = EMPTY) -> More | Released:
-        """`besides` is the label of what the reply holds and the model has not seen."""
-        left = await self._persist(lambda: self._rest(Ended(ending, self.progress.label.joined(besides), reply)))
+    async def finish(self, end: Ended) -> More | Released:
+        ending = end.ending
+        left = await self._persist(lambda: self._rest(end))
         self._feed.publish(Changed(self.claim.conversation, self.claim.turn.id, ending.state, ending))
         return left
 

@@ -23,7 +23,8 @@ class OpenQuestion:
 
 async def open_questions(archive: Archive, space: SpaceId) -> tuple[OpenQuestion, ...]:
     found: list[OpenQuestion] = []
-    for turn in await archive.turns(space, MOST, state=State.PARKED):
+    running = await archive.turns(space, MOST, state=State.RUNNING)  # first: whoever has just asked is about to park
+    for turn in {each.id: each for each in (*running, *await archive.turns(space, MOST, state=State.PARKED))}.values():
         steps = await archive.steps(turn.id)
         found += [
             OpenQuestion(ref, question, turn.conversation, step.at)

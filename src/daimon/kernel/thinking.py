@@ -92,7 +92,7 @@ class Thinking:
         log = running.log
         scene = replace(log.progress.scene(), window=await self._window(log))
         log.progress.background = background = await running.unless_stopped(self.context.prepare(scene))
-        prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent))
+        prompt = self.context.assemble(scene, background, self.dispatch.offered(log.progress.agent, scene.turn.principal))
         choice = await running.unless_stopped(self._choose(log, prompt))
         asked = None if choice is None else await self._paid(log, choice, prompt)
         if asked is None:

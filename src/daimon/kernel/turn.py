@@ -12,10 +12,11 @@ from typing import Literal
 
 from daimon.abi.event import Event, Said
 from daimon.abi.message import Audio, Content, File, Image, Text
-from daimon.abi.ports import More, Released
+from daimon.abi.people import serves_owner
+from daimon.abi.ports import Ended, More, Released
 from daimon.abi.step import AskHuman, Complete, Continue, Decided, HandOff, Park, RefreshContext, Replied, UseTools
 from daimon.abi.turn import Ending, Pins
-from daimon.kernel import answering, asking, recovery
+from daimon.kernel import answering, asking, recovery, wall
 from daimon.kernel.acting import Acting
 from daimon.kernel.decide import VERSION, Limits, decide
 from daimon.kernel.desk import Desk
@@ -74,7 +75,8 @@ class Turns:
             assert intended is not None
             log.add(refused(n, intended, "cancelled", f"the turn ended before this did: {reason}", "cancelled"))
         reply = _reply(log, ending, reason) if log.claim.turn.effects == "world" else ()
-        return await log.finish(ending, *await self.acting.dispatch.holding.said(log, reply))
+        said, besides = await self.acting.dispatch.holding.said(log, reply)
+        return await log.finish(wall.ended(log, Ended(ending, log.progress.label.joined(besides), said)))
 
     def may_interrupt(self, log: Log, newer: tuple[Event, ...]) -> bool:
         return self.newer == "interrupt" and bool(newer) and _is_for(log, newer[0])
@@ -105,7 +107,8 @@ def _reply(log: Log, ending: Ending, reason: str) -> tuple[Content, ...]:
             reply = log.progress.last_reply
             return () if reply is None else _said(reply)
         case Ending.LIMIT | Ending.FAILED:
-            return (Text(f"I had to stop before I was done: {reason}."),)
+            why = f": {reason}" if serves_owner(log.claim.turn.principal) else ""
+            return (Text(f"I had to stop before I was done{why}."),)
         case _:
             return ()
 

@@ -5,8 +5,8 @@ both change in one transaction. So a kill at any line loses nothing: the next qu
 it goes on from the start.
 
 Every question first catches up to the end of the journal, so it sees whatever was recorded before it was asked. An item belongs to the
-principal and the space of its step and is shown to no other. A damaged file is moved aside and made again; on a full disk the question
-fails, and nothing is lost, for the journal has it.
+principal and the space of its step and is shown to no other; nor is it told by itself to somebody who may not read it. A damaged file is
+moved aside and made again; on a full disk the question fails, and nothing is lost, for the journal has it.
 
 SQLite blocks, so all of it happens in one thread of the store's own, named `memory`, one job after the other. Whoever opens closes.
 """
@@ -14,6 +14,7 @@ SQLite blocks, so all of it happens in one thread of the store's own, named `mem
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
@@ -23,6 +24,7 @@ import apsw
 from daimon.abi.errors import JournalFailed, Misconfigured, ToolFailed
 from daimon.abi.ids import PrincipalId, SpaceId, TurnId
 from daimon.abi.memory import Answered, Embedder, Item, Kind, Page, Query, Recalled
+from daimon.abi.people import may_read
 from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
 from daimon.memory import file, page, reading
@@ -77,10 +79,12 @@ class MemoryStore:
         return store, store.warnings
 
     async def recall(self, query: Query) -> Recalled:
-        return await self._recall(query)
+        found = await self._recall(query)
+        return replace(found, hits=tuple(hit for hit in found.hits if may_read(query.principal, hit.item.label)))
 
     async def page(self, space: SpaceId, principal: PrincipalId) -> Page:
-        return await self.run(lambda connection: page.page(connection, space, principal))
+        found = await self.run(lambda connection: page.page(connection, space, principal))
+        return replace(found, notes=tuple(note for note in found.notes if may_read(principal, note.label)))
 
     async def value(self, space: SpaceId, principal: PrincipalId, key: str) -> Item | None:
         return await self.run(lambda connection: reading.value(connection, space, principal, key))

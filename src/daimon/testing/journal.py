@@ -487,6 +487,10 @@ class MemoryJournal:
         letter.state, letter.retry_at, letter.note = "sending" if message.in_doubt else "queued", retry_at, note
         letter.message = replace(letter.message, in_doubt=message.in_doubt)
 
+    async def readdress(self, message: Outgoing, to: Address) -> None:
+        letter = self._letter(message)
+        letter.message = replace(letter.message, to=to)
+
     async def sent_as(self, channel: str, place: str, ref: str) -> Key | None:
         return self._refs.get((Address(channel, place), ref))
 
@@ -622,6 +626,8 @@ class MemoryJournal:
         self._withdraw(f"{turn.id}:")
         if end.reply and claim.event.reply_to is not None:
             self._send(claim, f"{turn.id}:reply", claim.event.reply_to, Said(end.reply), end.label)
+        for n, send in enumerate(end.told):
+            self._send(claim, f"{turn.id}:told:{n}", send.to, Said(send.parts), end.label)
         if turn.parent is not None and turn.reports and turn.parent.turn in self._turns:
             text = "\n".join(part.text for part in end.reply if isinstance(part, Text))
             late = Late({"ending": end.ending.value, "text": text}, end.ending not in (Ending.ANSWERED, Ending.SILENT))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from daimon.abi.ids import AgentId
+from daimon.abi.ids import AgentId, PrincipalId
 from daimon.abi.judgement import Gate, Situation
 from daimon.abi.ports import Granted, WaitFor
 from daimon.abi.tool import Manifest
@@ -24,6 +24,9 @@ class FixedPolicy:
         return self._gate
 
     def holds(self, agent: AgentId, tool: str) -> bool:
+        return True
+
+    def serves(self, principal: PrincipalId, tool: str) -> bool:
         return True
 
 

@@ -17,7 +17,7 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from daimon.abi.ids import AgentId
+from daimon.abi.ids import AgentId, PrincipalId
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.tool import ArgumentRole, Call, Effect, Manifest, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
@@ -32,11 +32,11 @@ _K, _B, _OF_NAME = 1.2, 0.75, 3
 _WORD = re.compile(r"[^\W_]+")
 _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|s|e)$")
 
-Offered = Callable[[AgentId], tuple[Manifest, ...]]
+Offered = Callable[[AgentId, PrincipalId], tuple[Manifest, ...]]
 
 
 def finding_tools(offered: Offered, is_own: Callable[[str], bool]) -> tuple[Tool, ...]:
-    """`offered` is what an agent holds, and `is_own` which of it is Daimon's own."""
+    """`offered` is what an agent holds in a turn for somebody, and `is_own` which of it is Daimon's own."""
 
     @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "tools"), timeout_s=5.0, max_result_bytes=16 * 1024)
     async def find_tools(
@@ -44,7 +44,7 @@ def finding_tools(offered: Offered, is_own: Callable[[str], bool]) -> tuple[Tool
         query: Annotated[str, ArgumentRole.QUERY, "What it should do, or its name. Empty: all names.", Field(max_length=400)] = "",
     ) -> Result:
         """Look for a tool that you need and are not shown here. What it finds you can use at once."""
-        held = [each for each in offered(call.agent) if each.name != find_tools.manifest.name]
+        held = [each for each in offered(call.agent, call.principal) if each.name != find_tools.manifest.name]
         best = ranked(query, held)[:MOST_FOUND]
         if not best:
             return Result({"names": _grouped(held, is_own)})
