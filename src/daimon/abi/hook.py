@@ -72,6 +72,8 @@ class Posted:
     hook: str
     key: str
     """The service's own id of it."""
+    content: str = ""
+    """The hash of what was signed, where the key was not part of that: the same content under another key is the same delivery."""
     at: datetime
     outcome: Literal["accepted", "collected", "filtered", "refused"]
     why: str = ""
@@ -93,6 +95,11 @@ class MakeHook:
 class Hooks(Protocol):
     """Kept in the journal."""
 
+    @property
+    def hook_changes(self) -> int:
+        """Goes up after each change of any hook: whoever keeps them in memory looks again."""
+        ...
+
     async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]: ...
 
     async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked: ...
@@ -102,13 +109,14 @@ class Hooks(Protocol):
         ...
 
     async def post(self, space: SpaceId, posted: Posted, event: Event | None = None) -> "Accepted | None":
-        """Records it and accepts the event, in one transaction. None: a delivery with its key is on record already."""
+        """Records it and accepts the event, in one transaction. None: a delivery with its key, or its content, came before; nothing is
+        changed then. Without an event, `event` of what is returned is empty. Raises JournalFull where too many wait to be collected."""
         ...
 
     async def posted(self, space: SpaceId, hook: str, limit: int = 50) -> tuple[Posted, ...]:
         """Newest first."""
         ...
 
-    async def collected(self, space: SpaceId, hook: str, after: int, limit: int) -> tuple[Posted, ...]:
-        """Oldest first, those with a higher `n` than this."""
+    async def collected(self, space: SpaceId, hook: str, after: int, limit: int, by: str = "") -> tuple[Posted, ...]:
+        """Oldest first, those with a higher `n` than this. Up to there, `by` (an automation) needs them no longer."""
         ...
