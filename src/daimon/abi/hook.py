@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from daimon.abi.ports import Accepted
 
 Scheme = Literal["github", "slack", "stripe", "generic"]
+NAME = r"^[a-z0-9][a-z0-9._-]{0,49}$"
+"""Of a hook: it is part of an address, and of the name of its secret."""
+RESERVED = frozenset({"telegram"})
+"""Names under which channels take what their services post."""
+NEXT = "-next"
+"""Behind the name of a secret: the one that will follow it. While both are there, both count."""
+
+
+def secret_of(name: str) -> str:
+    """What the secret of a hook is called in the vault, unless somebody says otherwise."""
+    return f"hook-{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ class Hook:
     """JSON Schema of the body; empty: any JSON."""
     most_bytes: int = 1024 * 1024
     tolerance_s: int = 300
-    """How old a timestamp may be, where the scheme has one."""
+    """How old a timestamp may be. 0, for `generic` only: the sender signs the body alone, so a body is taken once and never again."""
     per_minute: int = 600
     is_paused: bool = False
 

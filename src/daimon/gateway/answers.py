@@ -6,6 +6,7 @@ No web framework is imported here, so that a client starts quickly.
 from dataclasses import dataclass
 from datetime import datetime
 
+from daimon.abi.codec import encode
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId
 from daimon.abi.ports import Balance, Count, Depth, Grouping, Spending
@@ -81,3 +82,8 @@ class Letter:
     reason: str
     at: datetime
     body: str
+
+
+def explained(code: str, message: str) -> bytes:
+    """An error, as every route tells it."""
+    return encode(dict[str, dict[str, str]], {"error": {"code": code, "message": message}})
