@@ -8,11 +8,11 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEAD_S = 10.0
 MOST_HEAD_BYTES = 64 * 1024
 
 
 class PatientProtocol(HttpToolsProtocol):
+    head_s = 10.0
     _head: asyncio.TimerHandle | None = None
     _head_bytes = 0
 
@@ -27,7 +27,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._head_bytes = 0
         if self._head is None:
-            self._head = asyncio.get_running_loop().call_later(HEAD_S, self._give_up)
+            self._head = asyncio.get_running_loop().call_later(self.head_s, self._give_up)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:

@@ -68,7 +68,7 @@ class Receiver:
         self._wrongdoers = Wrongdoers()
 
     async def most_bytes(self, name: str) -> int:
-        ready = await self._behind.shelf.find(name)
+        ready = None if self._postings.get(name) else await self._behind.shelf.find(name)
         return MOST_BYTES if ready is None else ready.hook.most_bytes
 
     async def post(self, name: str, headers: Headers, body: bytes) -> Reply:

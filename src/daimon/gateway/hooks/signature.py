@@ -49,14 +49,14 @@ def shown(hook: Hook, given: Heads, body: bytes) -> Shown | None:
             return _shown(body, given.get("x-hub-signature-256", ""), "sha256=")
         case "slack":
             at = given.get("x-slack-request-timestamp", "")
-            return _timed(b"v0:%b:" % at.encode("latin-1") + body, (given.get("x-slack-signature", "").removeprefix("v0="),), at)
+            return _timed(b"v0:%b:" % at.encode() + body, (given.get("x-slack-signature", "").removeprefix("v0="),), at)
         case "stripe":
             return _stripe(given.get("stripe-signature", ""), body)
         case "generic" if hook.tolerance_s == 0:
             return _shown(body, given.get("x-signature", ""), "sha256=")
         case "generic":
             at = given.get("x-timestamp", "")
-            return _timed(at.encode("latin-1") + b"." + body, (given.get("x-signature", "").removeprefix("sha256="),), at)
+            return _timed(at.encode() + b"." + body, (given.get("x-signature", "").removeprefix("sha256="),), at)
 
 
 def is_signed(what: Shown | None, secrets: tuple[str, ...], now_s: float, tolerance_s: int) -> bool:
@@ -68,7 +68,7 @@ def is_signed(what: Shown | None, secrets: tuple[str, ...], now_s: float, tolera
     for secret in secrets or ("nobody knows this one",):
         right = hmac.digest(secret.encode(), what.content, "sha256").hex().encode()
         for signature in what.signatures[:MOST_SIGNATURES]:
-            fits |= hmac.compare_digest(right, signature.encode("latin-1"))
+            fits |= hmac.compare_digest(right, signature.encode("utf-8", "replace"))
     return fits and is_timely and bool(secrets)
 
 
@@ -112,4 +112,4 @@ def _stripe(header: str, body: bytes) -> Shown | None:
     times = [value for name, _, value in parts if name == "t"]
     if len(times) != 1:
         return None
-    return _timed(times[0].encode("latin-1") + b"." + body, tuple(value for name, _, value in parts if name == "v1"), times[0])
+    return _timed(times[0].encode() + b"." + body, tuple(value for name, _, value in parts if name == "v1"), times[0])
