@@ -8,7 +8,23 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, floor, grants, memory, model, options, policy, sandbox, secrets, service, workspace
+from daimon.cli import (
+    commands,
+    dev,
+    exits,
+    failures,
+    floor,
+    grants,
+    hooks,
+    memory,
+    model,
+    options,
+    policy,
+    sandbox,
+    secrets,
+    service,
+    workspace,
+)
 
 app = typer.Typer(
     name="daimon",
@@ -26,6 +42,7 @@ app.add_typer(dev.app, name="dev")
 app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
+app.add_typer(hooks.app, name="hooks")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(memory.app, name="memory")
