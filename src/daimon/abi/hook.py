@@ -23,13 +23,14 @@ NAME = r"^[a-z0-9][a-z0-9._-]{0,49}$"
 """Of a hook: it is part of an address, and of the name of its secret."""
 RESERVED = frozenset({"telegram"})
 """Names under which channels take what their services post."""
+SECRET_PREFIX = "hook-"
 NEXT = "-next"
 """Behind the name of a secret: the one that will follow it. While both are there, both count."""
 
 
 def secret_of(name: str) -> str:
     """What the secret of a hook is called in the vault, unless somebody says otherwise."""
-    return f"hook-{name}"
+    return f"{SECRET_PREFIX}{name}"
 
 
 @dataclass(frozen=True, slots=True)

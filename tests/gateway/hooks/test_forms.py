@@ -220,7 +220,7 @@ def test_an_ordinary_hook_can_be_made() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "Bad"}, {"name": ""}, {"name": "../x"}, {"name": "telegram"}, {"name": "x" * 51}, {"most_bytes": 0},
+        {"name": "Bad"}, {"name": ""}, {"name": "../x"}, {"secret": "openai"}, {"name": "telegram"}, {"name": "x" * 51}, {"most_bytes": 0},
         {"most_bytes": 1 << 30},
         {"tolerance_s": 0}, {"tolerance_s": 90_000}, {"per_minute": 0}, {"task": "x" * 20_000}, {"task": "\ud800"},
         {"conversation": "a\nb"}, {"to": Address(INTERNAL, "x")}, {"filters": (Filter("action", ("x",)),)},

@@ -4,7 +4,7 @@ import re
 
 from daimon.abi.errors import BadInput
 from daimon.abi.event import INTERNAL
-from daimon.abi.hook import NAME, RESERVED, Hook
+from daimon.abi.hook import NAME, RESERVED, SECRET_PREFIX, Hook
 from daimon.abi.plain import is_text
 from daimon.gateway.hooks import filtering, schema
 
@@ -20,6 +20,8 @@ def check(hook: Hook) -> None:
         raise BadInput(f"{hook.name[:80]!r} cannot be the name of a hook; use up to 50 small letters, digits, '-', '_' and '.'")
     if hook.name in RESERVED:
         raise BadInput(f"{hook.name!r} is where a channel takes what its service posts; choose another name")
+    if not hook.secret.startswith(SECRET_PREFIX):
+        raise BadInput(f"the secret of a hook is called {SECRET_PREFIX}…, not {hook.secret[:80]!r}: its owner may look at it")
     if not 1 <= hook.most_bytes <= MOST_BYTES:
         raise BadInput(f"most_bytes is {hook.most_bytes}; it can be 1 to {MOST_BYTES}")
     least = 0 if hook.scheme in ("generic", "github") else 1
