@@ -19,6 +19,7 @@ from daimon.boot import running
 from daimon.config import Home, Settings
 from daimon.gateway import api, memories, people, wire, workspaces
 from daimon.gateway.client import Client
+from daimon.gateway.hooks import routes
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
@@ -120,9 +121,9 @@ def differences(told: Any, found: Any, place: str) -> list[str]:
 
 
 def test_the_page_lists_the_routes_of_the_api() -> None:
-    told = set(re.findall(r"^\| `(GET|POST|DELETE) ([\w/]+)` \|", PAGE, re.MULTILINE))
-    docs = f"{api.__doc__}\n{workspaces.__doc__}\n{memories.__doc__}\n{people.__doc__}"
-    assert told == set(re.findall(r"^    (GET|POST|DELETE) +(/[\w/]+)", docs, re.MULTILINE))
+    told = set(re.findall(r"^\| `(GET|POST|PUT|DELETE) ([\w/]+)` \|", PAGE, re.MULTILINE))
+    docs = f"{api.__doc__}\n{workspaces.__doc__}\n{memories.__doc__}\n{routes.__doc__}\n{people.__doc__}"
+    assert told == set(re.findall(r"^    (GET|POST|PUT|DELETE) +(/[\w/]+)", docs, re.MULTILINE))
 
 
 @pytest.mark.parametrize("line", "".join(re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)).splitlines())

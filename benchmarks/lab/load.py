@@ -1,13 +1,14 @@
 """The sender, in a process of its own: many connections that stay open, one request under way on each, as fast as the answers come.
 
-    python -m lab.load PORT SECONDS CONNECTIONS FILE [TOKEN]
-    python -m lab.load PORT 0       CONNECTIONS FILE [TOKEN]    sends what FILE names once more and counts what is new
+    python -m lab.load PORT SECONDS CONNECTIONS FILE [SECRET]
+    python -m lab.load PORT 0       CONNECTIONS FILE [SECRET]    sends what FILE names once more and counts what is new
 
-Every event has a key of its own. A key whose 202 was seen is written to FILE. The last line on stdout is JSON: how many, how fast,
-how late.
+It posts as a service does to a webhook: each connection to a hook of its own (`/hooks/cN`), each delivery with an id and a body of its own,
+signed with the secret. An id whose 202 was seen is written to FILE. The last line on stdout is JSON: how many, how fast, how late.
 """
 
 import asyncio
+import hmac
 import json
 import sys
 import time
@@ -23,18 +24,17 @@ TEXT = "What do we know about the trip to Lisbon, and who has not answered yet? 
 class Sender(asyncio.Protocol):
     """One connection. Ends with its keys, with the time, or when nobody answers any more."""
 
-    def __init__(self, name: str, token: str, keys: Iterator[str], until: float) -> None:
+    def __init__(self, name: str, secret: str, keys: Iterator[str], until: float) -> None:
         self.accepted: list[str] = []
         self.took_s: list[float] = []
         self.new = 0
         self.refused: list[bytes] = []
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._name = name
-        self._token = token
+        self._secret = secret.encode()
         self._keys = keys
         self._until = until
         self._buffer = b""
-        self._body = json.dumps({"type": "message", "text": TEXT, "conversation": name}).encode()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -66,20 +66,22 @@ class Sender(asyncio.Protocol):
             self._transport.close()
             return
         self._key = key
+        body = json.dumps({"action": "opened", "id": key, "text": TEXT}).encode()
+        signature = hmac.digest(self._secret, body, "sha256").hex().encode()
         self._transport.write(  # type: ignore[attr-defined]
-            b"POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
-            b"Idempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s" % (self._token.encode(), key.encode(), len(self._body), self._body)
+            b"POST /hooks/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nX-Hub-Signature-256: sha256=%s\r\n"
+            b"X-GitHub-Delivery: %s\r\nContent-Length: %d\r\n\r\n%s" % (self._name.encode(), signature, key.encode(), len(body), body)
         )
 
 
-async def send(port: int, seconds: float, connections: int, file: Path, token: str) -> dict[str, object]:
+async def send(port: int, seconds: float, connections: int, file: Path, secret: str) -> dict[str, object]:
     old = [] if seconds else _read(file)
     begun = time.perf_counter()
     until = begun + (seconds or 600)
     senders = []
     for i in range(connections):
         keys = map(f"{file.name}-{i}-{{}}".format, count()) if seconds else iter(old[i::connections])
-        sender = Sender(f"c{i}", token, keys, until)
+        sender = Sender(f"c{i}", secret, keys, until)
         await asyncio.get_running_loop().create_connection(lambda sender=sender: sender, "127.0.0.1", port)
         senders.append(sender)
     await asyncio.gather(*(sender.done for sender in senders))
@@ -116,12 +118,12 @@ def _length(head: bytes) -> int:
     return 0
 
 
-def main(port: str, seconds: str, connections: str, file: str, token: str = "-") -> None:
+def main(port: str, seconds: str, connections: str, file: str, secret: str = "-") -> None:
     try:
         from uvloop import run
     except ImportError:
         from asyncio import run
-    print(json.dumps(run(send(int(port), float(seconds), int(connections), Path(file), token))))
+    print(json.dumps(run(send(int(port), float(seconds), int(connections), Path(file), secret))))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
+from daimon.abi.hook import Hooks
 from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId, PrincipalId
 from daimon.abi.memory import Memory, Texts
 from daimon.abi.money import Account
@@ -49,6 +50,9 @@ from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
 from daimon.gateway.forwarding import Forwarding
+from daimon.gateway.hooks.posted import Postings
+from daimon.gateway.hooks.ready import Shelf
+from daimon.gateway.hooks.receive import Behind, Receiver
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.outbox import Postman
@@ -100,6 +104,7 @@ from daimon.tools.files import file_tools
 from daimon.tools.finding import finding_tools
 from daimon.tools.focus import focus_tools
 from daimon.tools.graph import graph_tools
+from daimon.tools.hooks import hook_tools
 from daimon.tools.notes import notes_tools
 from daimon.tools.people import people_tools
 from daimon.tools.planning import planning_tools
@@ -254,12 +259,31 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator, Introductions(roster, clock, random)))
+        shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
+        postings = Postings()
+        receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
+        api = Api(
+            Parts(
+                *here,
+                status,
+                reload,
+                accounts,
+                mind.warm,
+                redactor,
+                sites,
+                shop,
+                curator,
+                Introductions(roster, clock, random),
+                journal,
+                shelf,
+                receiver,
+            )
+        )
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
         stack.callback(local.close)
-        servers = (Server(api, TokenDoor(home.token()), tcp), Server(api, OpenDoor(), local))
+        servers = (Server(api, TokenDoor(home.token(), settings.gateway.public_url), tcp), Server(api, OpenDoor(), local))
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
@@ -308,7 +332,7 @@ class Served:
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
     known_of = (*fact_tools(), *graph_tools(served.memory, limits.check))
     kept = (*notes_tools(served.memory, served.texts), *known_of, *reminder_tools(served.stored), *status_tools(served.stored))
-    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *kept)
+    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *hook_tools(), *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
@@ -401,6 +425,19 @@ async def introducing(home: Home) -> AsyncIterator[Introductions]:
         journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, random))
         stack.push_async_callback(journal.close)
         yield Introductions(journal, clock, random)
+
+
+@asynccontextmanager
+async def hooking(home: Home) -> AsyncIterator[Hooks]:
+    """The webhooks of a home that nobody runs."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock = SystemClock()
+        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
+        stack.push_async_callback(journal.close)
+        yield journal
 
 
 @asynccontextmanager

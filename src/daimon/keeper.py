@@ -4,8 +4,10 @@ Keys move in once: all of keys.toml in one change of the vault, which is on disk
 leaves both, and the next start does it again, to the same end.
 """
 
+import asyncio
 import logging
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -120,6 +122,37 @@ def key_host(entry: config.ModelEntry) -> str:
 def referring(settings: config.Settings, name: str) -> tuple[str, ...]:
     """The models that show this secret to their providers."""
     return tuple(model for model, entry in settings.models.items() if key_name(entry) == name)
+
+
+def hook_secrets(vault: Vault) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    """For whoever checks signatures. While the vault cannot be read there are none, and nothing is let in."""
+
+    def values(names: tuple[str, ...]) -> tuple[str, ...]:
+        with suppress(Misconfigured, OSError):
+            return vault.checking(names, "hooks")
+        return ()
+
+    return values
+
+
+def hook_secret_made(vault: Vault, name: str) -> bool:
+    """Makes a random one for a webhook, if there is none with this name; says whether it did."""
+    if vault.has(name):
+        return False
+    vault.add(name, new_hook_secret(), Scope(service="webhook"))
+    return True
+
+
+def new_hook_secret() -> str:
+    return secrets.token_hex(32)
+
+
+async def ensure_hook_secret(vault: Vault, name: str) -> None:
+    """The same for a gateway, which goes on where the vault does not open."""
+    try:
+        await asyncio.to_thread(hook_secret_made, vault, name)
+    except (DaimonError, OSError) as failure:
+        _LOG.warning("the secret %s of a webhook could not be made: %s", name, failure)
 
 
 def usable_key(key: str) -> str:

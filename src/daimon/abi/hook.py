@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from daimon.abi.ports import Accepted
 
 Scheme = Literal["github", "slack", "stripe", "generic"]
+NAME = r"^[a-z0-9][a-z0-9._-]{0,49}$"
+"""Of a hook: it is part of an address, and of the name of its secret."""
+RESERVED = frozenset({"telegram"})
+"""Names under which channels take what their services post."""
+SECRET_PREFIX = "hook-"
+NEXT = "-next"
+"""Behind the name of a secret: the one that will follow it. While both are there, both count."""
+
+
+def secret_of(name: str) -> str:
+    """What the secret of a hook is called in the vault, unless somebody says otherwise."""
+    return f"{SECRET_PREFIX}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,7 @@ class Hook:
     """JSON Schema of the body; empty: any JSON."""
     most_bytes: int = 1024 * 1024
     tolerance_s: int = 300
-    """How old a timestamp may be, where the scheme has one."""
+    """How old a timestamp may be. 0, for `generic` only: the sender signs the body alone, so a body is taken once and never again."""
     per_minute: int = 600
     is_paused: bool = False
 
@@ -72,6 +84,8 @@ class Posted:
     hook: str
     key: str
     """The service's own id of it."""
+    content: str = ""
+    """The hash of what was signed, where the key was not part of that: the same content under another key is the same delivery."""
     at: datetime
     outcome: Literal["accepted", "collected", "filtered", "refused"]
     why: str = ""
@@ -93,6 +107,11 @@ class MakeHook:
 class Hooks(Protocol):
     """Kept in the journal."""
 
+    @property
+    def hook_changes(self) -> int:
+        """Goes up after each change of any hook: whoever keeps them in memory looks again."""
+        ...
+
     async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]: ...
 
     async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked: ...
@@ -102,13 +121,14 @@ class Hooks(Protocol):
         ...
 
     async def post(self, space: SpaceId, posted: Posted, event: Event | None = None) -> "Accepted | None":
-        """Records it and accepts the event, in one transaction. None: a delivery with its key is on record already."""
+        """Records it and accepts the event, in one transaction. None: a delivery with its key, or its content, came before; nothing is
+        changed then. Without an event, `event` of what is returned is empty. Raises JournalFull where too many wait to be collected."""
         ...
 
     async def posted(self, space: SpaceId, hook: str, limit: int = 50) -> tuple[Posted, ...]:
         """Newest first."""
         ...
 
-    async def collected(self, space: SpaceId, hook: str, after: int, limit: int) -> tuple[Posted, ...]:
-        """Oldest first, those with a higher `n` than this."""
+    async def collected(self, space: SpaceId, hook: str, after: int, limit: int, by: str = "") -> tuple[Posted, ...]:
+        """Oldest first, those with a higher `n` than this. Up to there, `by` (an automation) needs them no longer."""
         ...

@@ -15,6 +15,7 @@ from daimon.cli import (
     failures,
     floor,
     grants,
+    hooks,
     memory,
     model,
     options,
@@ -43,6 +44,7 @@ app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
 app.add_typer(people.app, name="people")
+app.add_typer(hooks.app, name="hooks")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(memory.app, name="memory")

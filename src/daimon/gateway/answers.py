@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from daimon.abi.codec import encode
 from daimon.abi.event import Event
 from daimon.abi.ids import EventId
 from daimon.abi.ports import Balance, Count, Depth, Grouping, Spending
@@ -97,3 +98,8 @@ class Letter:
     reason: str
     at: datetime
     body: str
+
+
+def explained(code: str, message: str) -> bytes:
+    """An error, as every route tells it."""
+    return encode(dict[str, dict[str, str]], {"error": {"code": code, "message": message}})

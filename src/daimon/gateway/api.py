@@ -21,6 +21,8 @@
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
     …    /v1/memory              see `memories.py`
     …    /v1/people              see `people.py`
+    …    /v1/hooks               see `hooks/routes.py`
+    POST /hooks/NAME             what a service posts; needs its signature, no token (`hooks/route.py`)
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -43,6 +45,7 @@ from daimon.abi.codec import encode
 from daimon.abi.curator import Curator
 from daimon.abi.errors import BadInput, DaimonError, Fenced, JournalFailed, JournalFull, Misconfigured, NotFound, TooLarge
 from daimon.abi.event import Event, Stop
+from daimon.abi.hook import Hooks
 from daimon.abi.ids import HOME_SPACE, OWNER, BlobHash, EventId, Key, TurnId
 from daimon.abi.label import owned
 from daimon.abi.money import Account
@@ -52,7 +55,11 @@ from daimon.abi.secret import Redactor
 from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
-from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
+from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace, explained
+from daimon.gateway.hooks.ready import Shelf
+from daimon.gateway.hooks.receive import Receiver
+from daimon.gateway.hooks.route import HookRoute
+from daimon.gateway.hooks.routes import HookRoutes
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.memories import MemoryRoutes
@@ -90,11 +97,16 @@ class Parts:
     trials: Trials
     curator: Curator
     introductions: Introductions
+    hooks: Hooks
+    shelf: Shelf
+    receiver: Receiver
 
 
 class Api:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._posted = HookRoute(parts.receiver)
+        self.post = parts.receiver.post
         self._others = Starlette(
             routes=[
                 Route("/v1/events/{id}", self._event),
@@ -116,6 +128,7 @@ class Api:
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 *MemoryRoutes(parts.curator, self._json).all(),
                 *PeopleRoutes(parts.introductions, self._json).all(),
+                *HookRoutes(parts.hooks, parts.shelf, self._json).all(),
                 Route("/healthz", self._health),
                 WebSocketRoute("/v1/socket", Socket(parts.inbox, parts.archive, parts.feed, parts.redactor).serve),
             ],
@@ -123,7 +136,10 @@ class Api:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Events are taken in here; everything else goes through Starlette."""
+        """Events and deliveries are taken in here; everything else goes through Starlette."""
+        if scope["type"] == "http" and scope["path"].startswith("/hooks/"):
+            await self._posted(scope, receive, send)
+            return
         if scope["type"] == "http" and scope["path"] == "/v1/events":
             await (self._take if scope["method"] == "POST" else error(405, "bad_method", "events are handed in with POST"))(
                 scope, receive, send
@@ -304,10 +320,6 @@ def key_in(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 
 def error(status: int, code: str, message: str) -> Response:
     return Response(explained(code, message), status, media_type="application/json")
-
-
-def explained(code: str, message: str) -> bytes:
-    return encode(dict[str, dict[str, str]], {"error": {"code": code, "message": message}})
 
 
 def _status_of(failure: DaimonError) -> int:

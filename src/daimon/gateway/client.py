@@ -120,6 +120,10 @@ class Client:
         """Stores a value, for a message to name. It may be sent again after a failure."""
         return _read(_Kept, self._call("POST", "/v1/blobs", data)).blob
 
+    def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
+        """As a service posts to a hook."""
+        return self._call("POST", path, body, headers)
+
     def feed(self, conversation: str | None = None) -> "Feed":
         """Live progress from this moment on: whatever is sent after this returns will be seen."""
         return Feed(_connection(self._path, SILENCE_S), conversation)

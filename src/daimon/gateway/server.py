@@ -30,7 +30,7 @@ class Server:
     def __init__(self, api: Api, door: Door, sock: socket.socket) -> None:
         config = uvicorn.Config(
             Guarded(api, door),
-            http=lane(api.take, door.refusal),  # type: ignore[arg-type]  # uvicorn calls it, and never asks whether it is a class
+            http=lane(api.take, api.post, door.refusal),  # type: ignore[arg-type]  # uvicorn calls it, and never asks whether it is a class
             ws="websockets-sansio",
             ws_max_size=2 * api.most_bytes,
             lifespan="off",

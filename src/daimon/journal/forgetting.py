@@ -22,7 +22,7 @@ from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Message
 from daimon.abi.step import Asked, Happened, Replied, Started, Step
 from daimon.abi.tool import Post, Send
-from daimon.journal import amendments, erasure, outbox, prompts
+from daimon.journal import amendments, erasure, hooks, outbox, prompts
 from daimon.journal.now import Now
 from daimon.journal.rows import EVENT, STEP, read_event, read_label, read_step
 
@@ -73,7 +73,7 @@ class _Forgetting:
             rows, is_gone = self._one() or (self._labelled(), self._is_from_it)
             names = {row.ref for row in rows if row.ref}
             erased = self._empty(rows, is_gone)
-        return erased + self._amendments(names | {self.source})
+        return erased + self._amendments(names | {self.source}) + hooks.forget(self.db, self.space, self.source)
 
     def count(self) -> int:
         turn = self._turn()
@@ -84,7 +84,8 @@ class _Forgetting:
             rows, _ = self._one() or (self._labelled(), self._is_from_it)
             self._require_over(rows, self._places(rows))
             names, whole = {row.ref for row in rows if row.ref}, sum(row.pos is not None for row in rows)
-        return whole + len(amendments.lessened(self.db, self.space, self._is_from(names | {self.source})))
+        gone = whole + hooks.count(self.db, self.space, self.source)
+        return gone + len(amendments.lessened(self.db, self.space, self._is_from(names | {self.source})))
 
     def _turn(self) -> TurnId | None:
         found: TurnId | None = self.db.execute("SELECT id FROM turns WHERE id = ? AND space = ?", (self.source, self.space)).get

@@ -111,7 +111,10 @@ def _sentences(thing: Event | Step) -> Iterator[str]:
     match thing.body:
         case Fired(about=text) | Answer(text=text):
             yield text
-        case Webhook(data=data) | Heartbeat(data=data) | Late(data=data):
+        case Webhook(data=data, task=task) | Heartbeat(data=data, task=task):
+            yield task
+            yield from _leaves(data)
+        case Late(data=data):
             yield from _leaves(data)
         case _:
             pass

@@ -177,7 +177,6 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE deliveries (
         n INTEGER PRIMARY KEY, space TEXT NOT NULL, hook TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL,
         outcome TEXT NOT NULL, why TEXT NOT NULL, event TEXT NOT NULL, body BLOB);
-    CREATE UNIQUE INDEX deliveries_by_key ON deliveries (space, hook, key) WHERE outcome <> 'refused';
     CREATE INDEX deliveries_by_hook ON deliveries (space, hook, n);
 
     ALTER TABLE outbox ADD COLUMN done INTEGER NOT NULL DEFAULT 0;

@@ -23,8 +23,10 @@ import apsw
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Address, Erased, Event
+from daimon.abi.hook import Hook, Hooked, Posted
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
+from daimon.abi.label import Label
 from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.people import Contact, Invitation, Knock, Person, Rank
@@ -67,6 +69,7 @@ from daimon.journal import (
     forgetting,
     fork,
     grants,
+    hooks,
     intake,
     ledger,
     mailings,
@@ -100,6 +103,8 @@ class SqliteJournal:
         self._loop = asyncio.get_running_loop()
         self._committed = asyncio.Event()
         self._holds: dict[Conversation, Held] = {}
+        self._hook_changes = 0
+        self._collected = hooks.Marks()
         self._writer = Writer(connection, self._tell_readers, self._holds.clear)
         self._readers = Readers(path)
 
@@ -144,11 +149,15 @@ class SqliteJournal:
 
     async def record(self, claim: Claim, steps: Sequence[Step], blobs: Sequence[Blob] = ()) -> Noticed:
         made = [written(step) for step in steps]
-        return await self._writer.run(lambda db: work.record(db, self._now(), claim, made, blobs))
+        noticed = await self._writer.run(lambda db: work.record(db, self._now(), claim, made, blobs))
+        self._hook_changes += hooks.count_made(steps)
+        return noticed
 
     async def finish(self, claim: Claim, steps: Sequence[Step], rest: Ended | Parked, blobs: Sequence[Blob] = ()) -> More | Released:
         made = [written(step) for step in steps]
-        return await self._writer.run(lambda db: work.finish(db, self._now(), claim, made, rest, blobs))
+        released = await self._writer.run(lambda db: work.finish(db, self._now(), claim, made, rest, blobs))
+        self._hook_changes += hooks.count_made(steps)
+        return released
 
     async def reconsider(self, limits: Mapping[Scope, Limit], models: Collection[str]) -> None:
         await self._writer.run(lambda db: ledger.reconsider(db, self._now(), limits, models))
@@ -281,6 +290,35 @@ class SqliteJournal:
 
     async def told_in(self, question: StepRef) -> tuple[Address, ...]:
         return await self._readers.run(lambda db: shelf.told_in(db, question))
+
+    # -- Hooks
+
+    @property
+    def hook_changes(self) -> int:
+        return self._hook_changes
+
+    async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]:
+        return await self._readers.run(lambda db: hooks.hooks(db, space))
+
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked:
+        made = await self._writer.run(lambda db: hooks.make(db, self._now(), space, hook, by, label))
+        self._hook_changes += 1
+        return made
+
+    async def unhook(self, space: SpaceId, name: str, by: PrincipalId) -> None:
+        await self._writer.run(lambda db: hooks.remove(db, space, name))
+        self._hook_changes += 1
+
+    async def post(self, space: SpaceId, posted: Posted, event: Event | None = None) -> Accepted | None:
+        return await self._writer.run(lambda db: hooks.post(db, self._now(), space, posted, event, self._collected))
+
+    async def posted(self, space: SpaceId, hook: str, limit: int = 50) -> tuple[Posted, ...]:
+        return await self._readers.run(lambda db: hooks.posted(db, space, hook, limit))
+
+    async def collected(self, space: SpaceId, hook: str, after: int, limit: int, by: str = "") -> tuple[Posted, ...]:
+        found = await self._readers.run(lambda db: hooks.collected(db, space, hook, after, limit))
+        self._collected.note(space, hook, by, after)
+        return found
 
     # -- Store
 

@@ -14,6 +14,7 @@ import apsw
 
 from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
+from daimon.abi.hook import MakeHook
 from daimon.abi.ids import Conversation, TurnId
 from daimon.abi.ports import Blob, Busy, Claim, Damaged, DeadLetter, Ended, Idle, More, Noticed, NotYet, Parked, Released
 from daimon.abi.step import (
@@ -35,7 +36,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
-from daimon.journal import grants, ledger, outbox, quotes, timers
+from daimon.journal import grants, hooks, ledger, outbox, quotes, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
@@ -339,6 +340,8 @@ def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: in
             timers.apply(db, claim.event, step, operation)
         elif isinstance(operation, Send | Post):
             outbox.apply(db, now, claim.turn, step, f"{claim.turn.id}:{origin}:{i}", operation)
+        elif isinstance(operation, MakeHook):
+            hooks.make(db, now, step.space, operation.hook, step.principal, step.label)
         # the others are read from the journal by whom they concern: memory, the kernel
 
 

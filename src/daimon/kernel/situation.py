@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from daimon.abi.context import Background
-from daimon.abi.event import Event, Fired, FromAgent, Said
+from daimon.abi.event import Event, Fired, FromAgent, Heartbeat, Said, Webhook
 from daimon.abi.fields import label_at
 from daimon.abi.judgement import Licensed, Made, Seen, Situation
 from daimon.abi.label import Author, Label
@@ -56,9 +56,11 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: J
 
 
 def _words(events: tuple[Event, ...]) -> tuple[str, ...]:
-    """Only what the owner said: anybody else's words license nothing."""
+    """Only what the owner said: anybody else's words license nothing. A task that the owner set counts, whoever sent what it is about."""
     said: list[str] = []
     for event in events:
+        if isinstance(event.body, Webhook | Heartbeat) and event.body.task and event.body.by is not None and _is_owners(event.body.by):
+            said.append(event.body.task)
         if not _is_owners(event.label):
             continue
         if isinstance(event.body, Said | FromAgent):

@@ -40,10 +40,9 @@ def said(body: Body) -> str:
 
 def _happened(body: Webhook | Heartbeat | Fired | Late) -> str:
     match body:
-        case Webhook(service=service, data=data):
-            return f"{service} {compact(data)}"
-        case Heartbeat(job=job, data=data):
-            return job if data is None else f"{job} {compact(data)}"
+        case Webhook(service=what, data=data, task=task) | Heartbeat(job=what, data=data, task=task):
+            told = f"{what} ({task})" if task else what
+            return told if data is None else f"{told} {compact(data)}"
         case Fired(about=about, due=due, late_s=late_s):
             return f"{about} (due {due:%Y-%m-%d %H:%M:%S}" + (f", {duration(late_s)} late)" if late_s >= 1 else ")")
         case Late(data=data, is_error=is_error):

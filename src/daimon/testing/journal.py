@@ -15,6 +15,7 @@ from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
 from daimon.abi.event import INTERNAL, Address, Event, Fired, FromAgent, Late, Said, Stop
 from daimon.abi.event import Erased as Tombstone
+from daimon.abi.hook import Hook, Hooked, MakeHook, Posted
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TimerId, TurnId
 from daimon.abi.judgement import Grant
 from daimon.abi.label import Author, Label, Origin
@@ -56,6 +57,7 @@ from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.testing.amendments import MemoryAmendments
 from daimon.testing.grants import MemoryGrants
+from daimon.testing.hooks import MemoryHooks
 from daimon.testing.ledger import MemoryLedger
 
 OPEN = (State.RUNNING, State.PARKED)
@@ -134,6 +136,7 @@ class MemoryJournal:
         self._ledger = MemoryLedger()
         self._grants = MemoryGrants()
         self._amendments = MemoryAmendments()
+        self._hooks = MemoryHooks()
         self._quotes: dict[str, set[BlobHash]] = {}
         self._log: list[EventId | StepRef | Erasure | _Amended] = []
         self._news = asyncio.Event()
@@ -307,6 +310,35 @@ class MemoryJournal:
 
     async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
         return self._grants.revoke(space, grant, by, self._clock.now())
+
+    # -- Hooks
+
+    @property
+    def hook_changes(self) -> int:
+        return self._hooks.changes
+
+    async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]:
+        return self._hooks.hooks(space)
+
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked:
+        return self._hooks.make(space, Hooked(hook, by, label, self._clock.now()))
+
+    async def unhook(self, space: SpaceId, name: str, by: PrincipalId) -> None:
+        self._hooks.remove(space, name)
+
+    async def post(self, space: SpaceId, posted: Posted, event: Event | None = None) -> Accepted | None:
+        if not self._hooks.is_new(space, posted):
+            return None
+        accepted = None if event is None else await self.accept(event)
+        n = self._hooks.put(space, posted, "" if event is None else event.id)
+        return accepted or Accepted(EventId(""), n, is_new=True)
+
+    async def posted(self, space: SpaceId, hook: str, limit: int = 50) -> tuple[Posted, ...]:
+        return self._hooks.posted(space, hook)[::-1][:limit]
+
+    async def collected(self, space: SpaceId, hook: str, after: int, limit: int, by: str = "") -> tuple[Posted, ...]:
+        found = self._hooks.posted(space, hook)
+        return tuple(each for each in found if each.outcome == "collected" and each.n > after)[:limit]
 
     # -- Store, Eraser
 
@@ -609,6 +641,8 @@ class MemoryJournal:
                 case Post(agent, conversation, parts):
                     event = self._internal(claim, key, conversation, FromAgent(step.agent, parts), step.label)
                     self._post(claim, replace(event, agent=agent, parent=StepRef(claim.turn.id, origin)))
+                case MakeHook(hook):
+                    self._hooks.make(step.space, Hooked(hook, step.principal, step.label, self._clock.now()))
                 case _:
                     pass
 

@@ -1,8 +1,9 @@
 """The vault, as everybody uses it: `abi.secret.Secrets`, and what its owner does with it.
 
-A value leaves in three ways only, and each is recorded: to a client that speaks to one of the secret's hosts (`reveal`), to the proxy
-together with its stand-in (`injections`, and `used` when it was put in), and to whoever keeps values out of texts (`known`). What
-is shown to people is an `Entry`, which has no value.
+A value leaves in four ways only, and each is recorded: to a client that speaks to one of the secret's hosts (`reveal`), to the proxy
+together with its stand-in (`injections`, and `used` when it was put in), to whoever checks signatures of others with it (`checking`), and
+to whoever keeps values out of texts (`known`). What is shown to people is an `Entry`, which has no value; only the secret of a webhook,
+which the owner must enter elsewhere, is shown to the owner who asks for it.
 """
 
 from collections.abc import Callable
@@ -53,6 +54,7 @@ class Vault:
         self._clock = clock
         self._known: tuple[Known, ...] = ()
         self._known_of: All | None = None
+        self._checked: set[tuple[str, str, datetime | None]] = set()
 
     def reveal(self, name: str, by: str, host: str) -> str:
         secret = self._get(name)
@@ -67,6 +69,16 @@ class Vault:
 
     def used(self, name: str, by: str, host: str) -> None:
         self._uses.note(name, by, host)
+
+    def checking(self, names: tuple[str, ...], by: str) -> tuple[str, ...]:
+        """The values of those that are there, to check what others signed with them; they stay here. A use is recorded the first time."""
+        secrets = self._file.read()
+        found = [secrets[name] for name in names if name in secrets]
+        for secret in found:
+            if (use := (secret.name, by, secret.rotated_at)) not in self._checked:
+                self._checked.add(use)
+                self._uses.note(secret.name, by, "")
+        return tuple(secret.value for secret in found)
 
     def known(self) -> tuple[Known, ...]:
         """All values, those of before too. The very same tuple as long as nothing has changed, so that asking often is cheap."""

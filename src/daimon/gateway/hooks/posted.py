@@ -1,0 +1,27 @@
+"""Channels whose service posts to them: `/hooks/NAME` belongs to the channel, which checks for itself who it is.
+
+A channel registers under a name of `abi.hook.RESERVED`; what it returns is the status of the answer. 200 means: it is on disk.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+
+from daimon.abi.errors import Misconfigured
+from daimon.abi.hook import NAME
+
+OnPosted = Callable[[Mapping[str, str], bytes], Awaitable[int]]
+MOST_BYTES = 1024 * 1024
+
+
+class Postings:
+    def __init__(self) -> None:
+        self._by_name: dict[str, OnPosted] = {}
+
+    def register(self, name: str, posted: OnPosted) -> None:
+        """Raises Misconfigured for a name that is taken."""
+        if name in self._by_name or not re.fullmatch(NAME, name):
+            raise Misconfigured(f"nothing can be registered as /hooks/{name}: it is taken, or no name")
+        self._by_name[name] = posted
+
+    def get(self, name: str) -> OnPosted | None:
+        return self._by_name.get(name)
