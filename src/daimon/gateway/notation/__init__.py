@@ -1,0 +1,1 @@
+"""From the Markdown of a model to what a channel shows."""

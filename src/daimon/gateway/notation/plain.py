@@ -1,0 +1,5 @@
+"""Text without marks."""
+
+
+def render(markdown: str) -> str:
+    return markdown

@@ -1,0 +1,260 @@
+"""Mail, in and out, against a real IMAP and a real SMTP server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from email import message_from_bytes
+from email.policy import default
+
+import pytest
+from tests.gateway.channels.post import AGENT, ALICE, DEADLINE_S, Post, letter, post
+
+from daimon.abi.channel import Piece
+from daimon.abi.errors import InDoubt, LockedOut, NotSent
+from daimon.abi.message import File, Text
+from daimon.testing.clock import ManualClock
+from daimon.testing.mail.dovecot import Dovecot, obstacle
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(bool(obstacle()), reason=obstacle() or "it runs")]
+
+
+@pytest.fixture
+def dovecot() -> Iterator[Dovecot]:
+    with Dovecot() as server:
+        yield server
+
+
+@pytest.fixture
+async def mail(dovecot: Dovecot) -> AsyncIterator[Post]:
+    async with post(dovecot) as made:
+        yield made
+
+
+# -- in
+
+
+async def test_a_mail_wakes_the_channel_and_comes_in_with_its_sender_and_thread(mail: Post) -> None:
+    async with mail.serving():
+        mail.deliver(letter("Hello there.", who=f"Alice <{ALICE}>"))
+        await mail.desk.until_read(1)
+    (came,) = mail.desk.arrived
+    assert came.sender == ALICE
+    assert came.name == "Alice"
+    assert came.place == f"{ALICE} <one@example.org>"
+    assert came.parts == (Text("Hello there."), Text("[subject: A question]"))
+
+
+async def test_what_lay_in_the_mailbox_before_does_not_come_in(mail: Post) -> None:
+    mail.deliver(letter("old"))
+    async with mail.serving():
+        mail.deliver(letter("new", Message_ID="<two@example.org>"))
+        await mail.desk.until_read(2)
+    assert [came.parts[0] for came in mail.desk.arrived] == [Text("new")]
+
+
+async def test_mail_that_came_while_nobody_listened_comes_in_once(mail: Post) -> None:
+    async with mail.serving():
+        pass
+    for n in range(3):
+        mail.deliver(letter(f"number {n}", Message_ID=f"<{n}@example.org>"))
+    async with mail.serving():
+        await mail.desk.until_read(3)
+    async with mail.serving():
+        mail.deliver(letter("number 3", Message_ID="<3@example.org>"))
+        await mail.desk.until_read(4)
+    assert [came.parts[0] for came in mail.desk.arrived] == [Text(f"number {n}") for n in range(4)]
+    assert mail.desk.repeated == 0
+
+
+async def test_a_mail_that_could_not_be_written_down_is_not_passed_over(mail: Post) -> None:
+    async with mail.serving():
+        pass
+    mail.deliver(letter("important"))
+    mail.desk.is_full = True
+    async with mail.serving() as task, asyncio.timeout(DEADLINE_S):
+        await asyncio.wait([task])
+    assert mail.desk.read_up_to == 0
+    mail.desk.is_full = False
+    async with mail.serving():
+        await mail.desk.until_read(1)
+    assert mail.desk.arrived[0].parts[0] == Text("important")
+
+
+async def test_the_same_mail_by_two_ways_is_one_and_a_stolen_id_is_another(mail: Post) -> None:
+    async with mail.serving():
+        mail.deliver(letter("mine"))
+        mail.deliver(letter("mine", Received="by another way"))
+        mail.deliver(letter("not hers", who="mallory@evil.example"))
+        mail.deliver(letter("something else"))
+        await mail.desk.until_read(4)
+    assert [(came.sender, came.parts[0]) for came in mail.desk.arrived] == [
+        (ALICE, Text("mine")),
+        ("mallory@evil.example", Text("not hers")),
+        (ALICE, Text("something else")),
+    ]
+    assert mail.desk.repeated == 1
+
+
+async def test_what_is_not_for_the_agent_or_not_by_a_person_is_passed_over(mail: Post) -> None:
+    async with mail.serving():
+        mail.deliver(letter("for somebody else", to="owner@example.org"))
+        mail.deliver(letter("away", Auto_Submitted="auto-replied"))
+        mail.deliver(letter("list", List_Id="<talk.example.org>"))
+        mail.deliver(letter("bounce", Return_Path="<>"))
+        mail.deliver(letter("bulk", Precedence="bulk"))
+        mail.deliver(letter("own", who=AGENT))
+        mail.deliver(letter("robot", who="MAILER-DAEMON@example.org"))
+        mail.deliver(letter("yes", to="Agent <AGENT+tag@example.org>"))
+        await mail.desk.until_read(8)
+    assert [came.parts[0] for came in mail.desk.arrived] == [Text("yes")]
+
+
+async def test_a_server_that_numbers_anew_loses_and_doubles_nothing(mail: Post) -> None:
+    async with mail.serving():
+        mail.deliver(letter("seen"))
+        await mail.desk.until_read(1)
+    mail.desk.remembered["mail/inbox"] = '{"validity": 1, "uid": 999}'
+    mail.deliver(letter("not seen", Message_ID="<two@example.org>"))
+    async with mail.serving():
+        await mail.desk.until(lambda: mail.desk.read_up_to == 2)
+    assert [came.parts[0] for came in mail.desk.arrived] == [Text("seen"), Text("not seen")]
+    assert mail.desk.repeated == 1
+
+
+async def test_idle_is_issued_again_before_the_server_hangs_up(mail: Post) -> None:
+    mail.idle_s = 0.05
+    async with mail.serving():
+        for n in range(3):
+            mail.deliver(letter(f"{n}", Message_ID=f"<{n}@example.org>"))
+            await mail.desk.until_read(n + 1)
+    assert len(mail.desk.arrived) == 3
+
+
+async def test_a_server_without_idle_is_asked_every_minute() -> None:
+    with Dovecot(has_idle=False) as dovecot:
+        async with post(dovecot) as mail:
+            mail.clock = ManualClock()
+            async with mail.serving(), asyncio.timeout(DEADLINE_S):
+                mail.deliver(letter("polled"))
+                while mail.desk.read_up_to < 1:
+                    await mail.clock.advance(60)
+                    await asyncio.sleep(0)
+    assert mail.desk.arrived[0].parts[0] == Text("polled")
+
+
+async def test_a_server_that_goes_away_ends_the_listening_with_an_error(mail: Post) -> None:
+    async with mail.serving() as task:
+        await asyncio.to_thread(mail.dovecot.stop)
+        async with asyncio.timeout(DEADLINE_S):
+            await asyncio.wait([task])
+        assert isinstance(task.exception(), OSError)
+
+
+async def test_a_wrong_password_is_the_owners_to_mend_and_is_not_told(mail: Post) -> None:
+    wrong = mail.with_account(password=lambda: "not-the-password")
+    with pytest.raises(LockedOut) as told:
+        await asyncio.wait_for(wrong.channel.serve(mail.desk), DEADLINE_S)
+    assert "not-the-password" not in str(told.value)
+    with pytest.raises(LockedOut):
+        await wrong.channel.send(Piece("x"), ALICE, "k/0")
+
+
+# -- out
+
+
+async def test_an_answer_stands_in_its_thread_for_the_one_who_asked(mail: Post) -> None:
+    mail.deliver(letter("first"))
+    mail.deliver(letter("second", Message_ID="<two@example.org>", References="<one@example.org>", Subject="Re: A question"))
+    receipt = await mail.channel.send(Piece("**Yes.**"), f"{ALICE} <one@example.org>", "key/0")
+    ((_, raw),) = mail.dovecot.mails(ALICE)
+    got = message_from_bytes(raw, policy=default)
+    assert got["Subject"] == "Re: A question"
+    assert got["In-Reply-To"] == "<two@example.org>"
+    assert got["References"] == "<one@example.org> <two@example.org>"
+    assert got["Message-ID"] == receipt.ref
+    assert got["Auto-Submitted"] == "auto-replied"
+    html = got.get_body(("html",))
+    assert html is not None
+    assert "<strong>Yes.</strong>" in html.get_content()
+
+
+async def test_what_was_sent_lies_in_sent_and_is_found(mail: Post) -> None:
+    assert await mail.channel.find(Piece("x"), ALICE, "key/0") is None
+    await mail.channel.send(Piece("x"), ALICE, "key/0")
+    ((flags, _),) = mail.dovecot.mails(AGENT, "Sent")
+    assert "Draft" not in flags
+    found = await mail.channel.find(Piece("x"), ALICE, "key/0")
+    assert found is not None
+    assert found.state == "confirmed"
+    assert await mail.channel.find(Piece("x"), ALICE, "key/1") is None
+
+
+async def test_the_same_key_is_not_sent_twice(mail: Post) -> None:
+    await mail.channel.send(Piece("x"), ALICE, "key/0")
+    await mail.channel.send(Piece("x"), ALICE, "key/0")
+    assert len(mail.dovecot.mails(ALICE)) == 1
+
+
+async def test_attachments_travel(mail: Post) -> None:
+    blob = await mail.desk.values.put(b"a,b\n1,2\n")
+    piece = Piece("here", File(blob, "tablé.csv", "text/csv", 8), (File(blob, "two.bin", "application/zip", 8),))
+    await mail.channel.send(piece, ALICE, "key/0")
+    ((_, raw),) = mail.dovecot.mails(ALICE)
+    attached = list(message_from_bytes(raw, policy=default).iter_attachments())
+    assert [part.get_filename() for part in attached] == ["tablé.csv", "two.bin"]
+    assert attached[0].get_payload(decode=True) == b"a,b\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_lasting"), [("mail 451", False), ("rcpt 450", False), ("rcpt 550", True), ("data 452", False), ("data 554", True)]
+)
+async def test_a_refusal_means_that_nothing_went_out(mail: Post, fault: str, is_lasting: bool) -> None:
+    mail.submission.faults.append(fault)
+    with pytest.raises(NotSent) as refusal:
+        await mail.channel.send(Piece("x"), ALICE, "key/0")
+    assert refusal.value.is_lasting is is_lasting
+    assert fault.split()[1] in str(refusal.value)
+    assert await mail.channel.find(Piece("x"), ALICE, "key/0") is None
+    await mail.channel.send(Piece("x"), ALICE, "key/0")
+    assert len(mail.dovecot.mails(ALICE)) == 1
+
+
+@pytest.mark.parametrize(("fault", "delivered"), [("cut before", 0), ("cut after", 1)])
+async def test_a_line_cut_at_the_end_leaves_it_in_doubt(mail: Post, fault: str, delivered: int) -> None:
+    mail.submission.faults.append(fault)
+    with pytest.raises(OSError) as cut:  # noqa: PT011 - any, as long as it does not say that nothing was sent
+        await mail.channel.send(Piece("x"), ALICE, "key/0")
+    assert not isinstance(cut.value, NotSent)
+    assert len(mail.dovecot.mails(ALICE)) == delivered
+    with pytest.raises(InDoubt):
+        await mail.channel.find(Piece("x"), ALICE, "key/0")
+
+
+async def test_a_refused_login_at_sending_is_the_owners_to_mend(mail: Post) -> None:
+    mail.submission.faults.extend(["auth 535"] * 4)
+    with pytest.raises(LockedOut):
+        await mail.channel.send(Piece("x"), ALICE, "key/0")
+    mail.submission.faults.clear()
+    assert await mail.channel.find(Piece("x"), ALICE, "key/0") is None
+
+
+async def test_without_any_server_nothing_went_out(mail: Post) -> None:
+    mail.dovecot.stop()
+    with pytest.raises(NotSent):
+        await mail.channel.send(Piece("x"), ALICE, "key/0")
+    with pytest.raises(OSError):  # noqa: PT011 - it could not look, which is not an answer
+        await mail.channel.find(Piece("x"), ALICE, "key/0")
+
+
+async def test_an_address_with_a_line_break_sends_nothing(mail: Post) -> None:
+    for to in ("alice@example.org\r\nBcc: eve@evil.example", "nobody", "", "a@b, c"):
+        with pytest.raises(NotSent):
+            await mail.channel.send(Piece("x"), to, "key/0")
+    assert mail.submission.accepted == []
+
+
+async def test_a_round_trip_between_two_agents_ends_after_one_answer(mail: Post) -> None:
+    other = mail.with_account(address=ALICE)
+    async with mail.serving():
+        await other.channel.send(Piece("Hello agent."), AGENT, "a/0")
+        await mail.desk.until_read(1)
+    assert mail.desk.arrived == []
