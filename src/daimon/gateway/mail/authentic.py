@@ -27,6 +27,7 @@ _ADDRESS = re.compile(rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~-]+(?:\.[A-Za-z0-9!#$%&'*
 _FROM = re.compile(r'(?P<name>"(?:[^"\\]|\\.)*"|[^"<>,;:()@\\]*)\s*<(?P<address>[^<>\s]+)>', re.DOTALL)
 _RESULT = re.compile(r"\s*([a-z0-9-]+)(?:/\d+)?\s*=\s*([a-z]+)\b", re.IGNORECASE)
 _PROPERTY = re.compile(r'([a-z]+)\s*\.\s*([a-z0-9_-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
+_BEGINNING = re.compile(r'\s*"?[^\s;"()]*')
 _AGAINST = ("fail", "reject", "quarantine", "permerror")
 
 
@@ -64,7 +65,7 @@ def mailbox(value: str) -> tuple[str, str]:
     text = value.strip()
     whole = _FROM.fullmatch(text[:MOST_VALUE])
     address = whole["address"] if whole else text
-    if len(address) > 254 or not _ADDRESS.fullmatch(address) or any(ord(sign) < 32 and sign != "\t" for sign in value):
+    if len(address) > 254 or "=?" in address or not _ADDRESS.fullmatch(address) or any(ord(sign) < 32 and sign != "\t" for sign in value):
         return "", ""
     return (shown(whole["name"].strip().strip('"'), 100) if whole else ""), address.lower()
 
@@ -82,7 +83,8 @@ def _claimed(lines: tuple[str, ...]) -> str:
 def _results(headers: Headers, authserv_id: str) -> tuple[_Result, ...]:
     for value in headers.all("authentication-results"):
         sections = _sections(value)
-        if sections and (sections[0].split() or [""])[0].strip('"').lower() == authserv_id.lower():
+        name = (sections[0].split() or [""])[0] if sections else _BEGINNING.match(value[:200])[0]  # type: ignore[index]
+        if name.strip(' "').lower() in (authserv_id.lower(), ""):  # one that cannot be read still hides those below it
             return tuple(result for section in sections[1:] if (result := _result(section)))
     return ()
 

@@ -27,7 +27,9 @@ class Headers:
 def split(raw: bytes) -> tuple[Headers, bytes]:
     """The head, and what follows it."""
     found = re.search(rb"\r?\n\r?\n", raw[:MOST_BYTES]) if not raw.startswith((b"\r\n", b"\n")) else re.match(rb"()", raw)
-    head, body = (raw[: found.start()], raw[found.end() :]) if found else (raw[:MOST_BYTES], b"")
+    if found is None and len(raw) > MOST_BYTES:
+        return Headers(()), b""  # whoever reads only a part of a head may see another sender than the rest of the world
+    head, body = (raw[: found.start()], raw[found.end() :]) if found else (raw, b"")
     fields: list[tuple[str, str]] = []
     for line in re.split(rb"\r?\n(?![ \t])", head):
         if field := _FIELD.match(re.sub(rb"\r?\n(?=[ \t])", b"", line)):

@@ -4,7 +4,6 @@ machine's. Started by root it runs as `nobody`, since dovecot gives nobody root'
 Mail comes in by IMAP APPEND through Python's own client, so what a test delivers was taken by the server itself.
 """
 
-import getpass
 import grp
 import imaplib
 import os
@@ -12,7 +11,6 @@ import pwd
 import shutil
 import signal
 import socket
-import ssl
 import subprocess
 import tempfile
 import time
@@ -81,6 +79,8 @@ def obstacle() -> str:
     program = shutil.which("dovecot") or PROGRAM
     if not os.access(program, os.X_OK) or not Path("/usr/lib/dovecot/imap").exists():
         return "there is no dovecot here (Debian package dovecot-imapd)"
+    if os.geteuid() not in {user.pw_uid for user in pwd.getpwall()}:
+        return f"user {os.geteuid()} has no name, which dovecot needs"
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
     return (
         ""
@@ -104,7 +104,11 @@ class Dovecot:
     def __enter__(self) -> "Dovecot":
         self.home = Path(tempfile.mkdtemp(prefix="daimon-mail-"))
         self.port, self.tls_port = _free_port(), _free_port()
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,7 +116,7 @@ class Dovecot:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def start(self) -> None:
-        user = pwd.getpwnam("nobody" if os.geteuid() == 0 else getpass.getuser())
+        user = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         config = self._write(user)
         argv = [shutil.which("dovecot") or PROGRAM, "-F", "-c", str(config)]
         is_root, null = os.geteuid() == 0, subprocess.DEVNULL
@@ -192,7 +196,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def trusting(pem: bytes) -> ssl.SSLContext:
-    return ssl.create_default_context(cadata=pem.decode("ascii"))
