@@ -154,7 +154,11 @@ Arrival = Message | Pressed | Reacted
 
 
 class Reception(Protocol):
-    """Who may come in, and what becomes of what they bring."""
+    """Who may come in, and what becomes of what they bring. Each channel has its own."""
+
+    async def is_known(self, sender: str) -> bool:
+        """Is it worth to fetch what this sender attached? Of strangers nothing is kept."""
+        ...
 
     async def take(self, arrival: Arrival) -> str:
         """Returns when what counts of it is on disk: now it may be acknowledged. A short text to show at once to whoever pressed a button;

@@ -48,6 +48,7 @@ class Desk:
         self.repeated = 0
         self.remembered: dict[str, str] = {}
         self.is_full = False
+        self.strangers: set[str] = set()
         self._changed = asyncio.Condition()
 
     async def take(self, arrival: Arrival) -> str:
@@ -59,6 +60,9 @@ class Desk:
         else:
             self.arrived.append(arrival)
         return ""
+
+    async def is_known(self, sender: str) -> bool:
+        return sender not in self.strangers
 
     async def keep(self, data: bytes) -> BlobHash:
         return await self.values.put(data)

@@ -3,16 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from email import message_from_bytes
-from email.policy import default
+from email.message import EmailMessage
+from email.policy import SMTP, default
 
 import pytest
 from tests.gateway.channels.post import AGENT, ALICE, DEADLINE_S, Post, letter, post
 
 from daimon.abi.channel import Piece
 from daimon.abi.errors import InDoubt, LockedOut, NotSent
+from daimon.abi.ids import StepRef, TurnId
 from daimon.abi.message import File, Text
+from daimon.gateway.codes import code_of
+from daimon.gateway.mail.letter import MOST_ATTACHMENTS
 from daimon.testing.clock import ManualClock
 from daimon.testing.mail.dovecot import Dovecot, obstacle
+from daimon.testing.mail.submission import AUTHSERV_ID
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(bool(obstacle()), reason=obstacle() or "it runs")]
 
@@ -34,13 +39,13 @@ async def mail(dovecot: Dovecot) -> AsyncIterator[Post]:
 
 async def test_a_mail_wakes_the_channel_and_comes_in_with_its_sender_and_thread(mail: Post) -> None:
     async with mail.serving():
-        mail.deliver(letter("Hello there.", who=f"Alice <{ALICE}>"))
+        mail.deliver(letter("Hello there, agent of mine.", who=f"Alice <{ALICE}>"))
         await mail.desk.until_read(1)
     (came,) = mail.desk.arrived
     assert came.sender == ALICE
     assert came.name == "Alice"
     assert came.place == f"{ALICE} <one@example.org>"
-    assert came.parts == (Text("Hello there."), Text("[subject: A question]"))
+    assert came.parts == (Text("Hello there, agent of mine."), Text("[subject: A question]"))
 
 
 async def test_what_lay_in_the_mailbox_before_does_not_come_in(mail: Post) -> None:
@@ -258,3 +263,101 @@ async def test_a_round_trip_between_two_agents_ends_after_one_answer(mail: Post)
         await other.channel.send(Piece("Hello agent."), AGENT, "a/0")
         await mail.desk.until_read(1)
     assert mail.desk.arrived == []
+
+
+async def test_lines_that_begin_with_a_dot_and_very_long_ones_arrive_as_they_were(mail: Post) -> None:
+    text = f"first\n.\n..two\n{'word ' * 400}\nGrüße, 你好\nFrom here"
+    await mail.channel.send(Piece(text), ALICE, "key/0")
+    ((_, raw),) = mail.dovecot.mails(ALICE)
+    plain = message_from_bytes(raw, policy=default).get_body(("plain",))
+    assert plain is not None
+    assert [line.rstrip() for line in plain.get_content().strip().splitlines()] == [line.rstrip() for line in text.splitlines()]
+
+
+async def test_several_get_one_mail_or_none_of_them_does(mail: Post) -> None:
+    mail.submission.faults.append("rcpt 550")
+    with pytest.raises(NotSent):
+        await mail.channel.send(Piece("x"), f"{ALICE}, bob@example.org", "key/0")
+    assert mail.submission.accepted == []
+    await mail.channel.send(Piece("x"), f"{ALICE}, bob@example.org", "key/1")
+    assert [len(mail.dovecot.mails(user)) for user in (ALICE, "bob@example.org")] == [1, 1]
+
+
+async def test_where_the_server_keeps_what_it_sends_only_its_copy_is_a_proof(mail: Post) -> None:
+    keeping = mail.with_account(keeps_sent=True)
+    await keeping.channel.send(Piece("x"), ALICE, "key/0")
+    assert mail.dovecot.mails(AGENT, "Sent") == []
+    with pytest.raises(InDoubt):
+        await keeping.channel.find(Piece("x"), ALICE, "key/0")
+    ((_, raw),) = mail.dovecot.mails(ALICE)
+    mail.dovecot.deliver(AGENT, raw, "Sent")
+    assert await keeping.channel.find(Piece("x"), ALICE, "key/0") is not None
+
+
+async def test_a_person_answers_a_mail_and_is_answered_in_the_thread(mail: Post) -> None:
+    person = mail.with_account(address=ALICE)
+    async with mail.serving():
+        await mail.channel.send(Piece("May I?"), ALICE, "ask/0")
+        ((_, raw),) = mail.dovecot.mails(ALICE)
+        asked = message_from_bytes(raw, policy=default)["Message-ID"]
+        answer = letter("K7Q2 1\n\n> May I?", References=asked, In_Reply_To=asked, Subject="Re: May I?", Message_ID="<yes@example.org>")
+        mail.deliver(answer)
+        await mail.desk.until_read(1)
+        (came,) = mail.desk.arrived
+        await mail.channel.send(Piece("Done."), came.place, "done/0")
+    assert (came.parts, came.answers) == ((Text("K7Q2 1"),), asked)
+    done = message_from_bytes(person.dovecot.mails(ALICE)[-1][1], policy=default)
+    assert (done["Subject"], done["In-Reply-To"]) == ("Re: May I?", "<yes@example.org>")
+
+
+async def test_a_mail_with_five_hundred_attachments_brings_the_first_and_names_others(mail: Post) -> None:
+    big = EmailMessage()
+    big["Authentication-Results"] = f"{AUTHSERV_ID}; dkim=pass header.d=example.org"
+    big["From"], big["To"], big["Message-ID"] = ALICE, AGENT, "<big@example.org>"
+    big.set_content("see below")
+    for n in range(500):
+        big.add_attachment(b"x" * (2 * 1024 * 1024 if n == 0 else 10), maintype="application", subtype="zip", filename=f"{n}.zip")
+    async with mail.serving():
+        mail.deliver(big.as_bytes(policy=SMTP))
+        await mail.desk.until_read(1)
+    text, note, *files = mail.desk.arrived[0].parts
+    assert text == Text("see below")
+    assert len(files) == MOST_ATTACHMENTS - 1
+    assert isinstance(note, Text)
+    assert "0.zip" in note.text
+    assert "more" in note.text
+    assert mail.desk.arrived[0].sender == ALICE
+
+
+async def test_of_strangers_no_attachment_is_kept(mail: Post) -> None:
+    mail.desk.strangers.add("eve@evil.example")
+    body = "--b\n\nHello, I am a stranger here.\n--b\nContent-Disposition: attachment; filename=a.txt\n\nsecret\n--b--"
+    async with mail.serving():
+        mail.deliver(letter(body, who="eve@evil.example", Content_Type="multipart/mixed; boundary=b"))
+        mail.deliver(letter(body, Content_Type="multipart/mixed; boundary=b"))
+        await mail.desk.until_read(2)
+    stranger, known = mail.desk.arrived
+    assert [part.kind for part in stranger.parts] == ["text", "text"]
+    assert [part.kind for part in known.parts] == ["text", "text", "file"]
+    assert list(mail.desk.values.kept.values()) == [b"secret"]
+
+
+async def test_a_code_stands_alone_whatever_is_around_it_but_never_from_an_unverified_sender(mail: Post) -> None:
+    code = f"{code_of(StepRef(TurnId('t'), 1))} 1"
+    async with mail.serving():
+        mail.deliver(letter("ABCD-EFGH", Message_ID="<1@example.org>"))
+        mail.deliver(letter(f"{code}\n\nBest wishes\nAlice", References="<asked@example.org>", Message_ID="<2@example.org>"))
+        mail.deliver(letter("ABCD-EFGH", vouched="none", Message_ID="<3@example.org>"))
+        mail.deliver(letter(code, vouched="none", Message_ID="<4@example.org>"))
+        await mail.desk.until_read(4)
+    texts = ["\n".join(part.text for part in came.parts if isinstance(part, Text)) for came in mail.desk.arrived]
+    assert texts[:2] == ["ABCD-EFGH", code]
+    assert all("nobody vouches" in text for text in texts[2:])
+
+
+async def test_a_new_mailbox_can_be_read_from_its_beginning(mail: Post) -> None:
+    mail.deliver(letter("before"))
+    whole = mail.with_account(takes_older=True)
+    async with whole.serving():
+        await whole.desk.until_read(1)
+    assert whole.desk.arrived[0].parts[0] == Text("before")

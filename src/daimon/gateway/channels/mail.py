@@ -37,19 +37,23 @@ MOST_MAIL = 25 * 1024 * 1024
 """Of a larger one, only the beginning is fetched: its text, and the names of what hangs on it."""
 BEGINNING = 1024 * 1024
 ANEW_DAYS = 7
+LONGEST_CODE = 20
+"""A text no longer than this may be a code or a command, and stands without the subject."""
+UNVERIFIED_NOTE = "[nobody vouches for the sender of this mail]"
 MOST_FILES = 10
 """In one mail."""
 
 
 class MailChannel:
     name = NAME
-    traits = Traits(repeat="findable", at_once=2, rate=Rate(30, 60.0), place_rate=Rate(10, 60.0))
 
     def __init__(self, account: Account, clock: Clock, store: Store, idle_s: float = IDLE_S) -> None:
         self._account = account
         self._clock = clock
         self._store = store
         self._idle_s = idle_s
+        most = account.per_minute
+        self.traits = Traits(repeat="findable", at_once=2, rate=Rate(most, 60.0), place_rate=Rate(max(1, most // 3), 60.0))
 
     # -- out
 
@@ -120,7 +124,7 @@ class MailChannel:
             recent = await imap.search(f"SINCE {since}")
             last = (recent[0] if recent else await _newest(imap, next_uid) + 1) - 1
         else:
-            last = await _newest(imap, next_uid)
+            last = 0 if self._account.takes_older else await _newest(imap, next_uid)
         await _remember(reception, validity, last)
         return last
 
@@ -150,8 +154,9 @@ class MailChannel:
     async def _message(self, letter: Letter, reception: Reception, validity: int, uid: int) -> Message:
         kept: list[Content] = []
         left_out = list(letter.left_out)
+        is_known = await reception.is_known(letter.sender.id)
         for enclosed in letter.enclosed:
-            if len(enclosed.data) > reception.most_bytes:
+            if not is_known or len(enclosed.data) > reception.most_bytes:
                 left_out.append(enclosed.name)
                 continue
             try:
@@ -216,13 +221,22 @@ async def _kept(enclosed: Enclosed, reception: Reception) -> Content:
 
 
 def _texts(letter: Letter, left_out: list[str]) -> tuple[Text, ...]:
-    """What was written comes first, so that the code of a question is found at its beginning."""
-    notes = []
-    if letter.subject and letter.fresh and not letter.references:
+    """What was written, and beside it what else is to be known. A code stands alone, so that it is seen as one.
+
+    What an unverified sender wrote never does: no pairing code in it makes a contact of somebody whom anybody can claim to be.
+    """
+    from daimon.gateway.codes import parse
+
+    said = letter.fresh or letter.subject
+    first = said.split("\n", 1)[0]
+    notes = [] if letter.sender.is_verified else [UNVERIFIED_NOTE]
+    if not notes and parse(first) is not None:
+        return (Text(first),)
+    if letter.subject and letter.fresh and not letter.references and len(said) > LONGEST_CODE:
         notes.append(f"[subject: {letter.subject}]")
     if left_out:
         notes.append(f"[attachments that were not taken: {', '.join(left_out)}]")
-    return tuple(Text(text) for text in (letter.fresh or letter.subject, "\n".join(notes)) if text)
+    return tuple(Text(text) for text in (said, "\n".join(notes)) if text)
 
 
 def _piece(text: str, files: tuple[Attachment, ...]) -> Piece:

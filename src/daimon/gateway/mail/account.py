@@ -40,6 +40,10 @@ class Account:
     name: str = ""
     authserv_id: str = ""
     """Who is believed about senders; empty: nobody."""
+    takes_older: bool = False
+    """What lies in the inbox before the very first look comes in too."""
+    per_minute: int = 30
+    """So many mails leave at most; a third of it to one place."""
     trust: ssl.SSLContext | None = None
     """None: the certificate authorities of this machine."""
 

@@ -9,6 +9,7 @@ by which name it knows itself (`AUTHSERV_ID`). Faults are used up one by one, in
 """
 
 import asyncio
+import logging
 import ssl
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ class Submission:
 
     async def __aenter__(self) -> "Submission":
         loop = asyncio.get_running_loop()
+        logging.getLogger("mail.log").setLevel(logging.ERROR)  # it warns of its own insides at each login
 
         def line() -> SMTP:
             return SMTP(self, loop=loop, hostname="localhost", tls_context=self.starttls, authenticator=self._authenticate,
