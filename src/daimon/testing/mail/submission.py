@@ -4,6 +4,7 @@ It does what a receiving server does to the head of a mail: it says on top for w
 by which name it knows itself (`AUTHSERV_ID`). Faults are used up one by one, in order:
 
     auth 535, mail 451, rcpt 550, data 554    that answer, at that point
+    mail cut                                  the line is cut before the mail is there
     cut before                                the line is cut when the mail is there, and it is forgotten
     cut after                                 it is delivered, and the line is cut instead of an answer
 """
@@ -59,8 +60,11 @@ class Submission:
         return AuthResult(success=True)
 
     async def handle_MAIL(self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]) -> str:  # noqa: N802
-        del server, session
-        if answer := self._fault("mail"):
+        del session
+        answer = self._fault("mail")
+        if answer == "cut":
+            _cut(server)
+        elif answer:
             return f"{answer} not now"
         envelope.mail_from = address
         envelope.mail_options.extend(options)
@@ -80,8 +84,7 @@ class Submission:
         if cut != "before":
             await self._deliver(session, envelope)
         if cut:
-            assert server.transport is not None
-            server.transport.abort()  # type: ignore[attr-defined]
+            _cut(server)
         return "250 OK"
 
     async def _deliver(self, session: Session, envelope: Envelope) -> None:
@@ -98,3 +101,8 @@ class Submission:
         if self.faults and self.faults[0].split()[0] == point:
             return self.faults.pop(0).split()[1]
         return ""
+
+
+def _cut(server: SMTP) -> None:
+    assert server.transport is not None
+    server.transport.abort()  # type: ignore[attr-defined]
