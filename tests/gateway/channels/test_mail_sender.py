@@ -116,6 +116,13 @@ def test_another_servers_word_is_not_believed(name: str) -> None:
     assert who(results("dkim=pass header.d=example.org", name), FROM) == "unverified:alice@example.org"
 
 
+@pytest.mark.parametrize(
+    "value", ["; dkim=pass header.d=example.org", '""; dkim=pass header.d=example.org', "(mx.example.org); dkim=pass header.d=example.org"]
+)
+def test_a_word_of_nobody_is_not_believed(value: str) -> None:
+    assert who(f"Authentication-Results: {value}", FROM) == "unverified:alice@example.org"
+
+
 def test_of_several_with_the_trusted_name_only_the_topmost_counts() -> None:
     forged = results("dmarc=pass header.from=example.org")
     assert who(results("dmarc=fail header.from=example.org"), forged, FROM) == "unverified:alice@example.org"
@@ -124,7 +131,8 @@ def test_of_several_with_the_trusted_name_only_the_topmost_counts() -> None:
 
 def test_a_topmost_one_that_cannot_be_read_does_not_give_way_to_a_forged_one() -> None:
     broken = results('spf=pass (said "x) smtp.mailfrom=evil.example')
-    assert who(broken, results("dmarc=pass header.from=example.org"), FROM) == "unverified:alice@example.org"
+    for above in (broken, f"Authentication-Results: ({ID}; {ID}; none", results("x" * 9000)):
+        assert who(above, results("dmarc=pass header.from=example.org"), FROM) == "unverified:alice@example.org"
 
 
 def test_words_of_others_above_do_not_hide_the_servers_own() -> None:

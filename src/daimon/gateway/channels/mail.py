@@ -149,7 +149,7 @@ class MailChannel:
         if letter.automatic or not letter.is_to(self._account.address):
             return
         with suppress(BadInput):  # it stays in the mailbox; what cannot be taken in must not hold up the rest
-            await reception.take(await self._message(letter, reception, validity, uid))
+            await reception.take(await self._message(letter.as_read_by(self._account.address), reception, validity, uid))
 
     async def _message(self, letter: Letter, reception: Reception, validity: int, uid: int) -> Message:
         kept: list[Content] = []

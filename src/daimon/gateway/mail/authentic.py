@@ -27,7 +27,6 @@ _ADDRESS = re.compile(rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~-]+(?:\.[A-Za-z0-9!#$%&'*
 _FROM = re.compile(r'(?P<name>"(?:[^"\\]|\\.)*"|[^"<>,;:()@\\]*)\s*<(?P<address>[^<>\s]+)>', re.DOTALL)
 _RESULT = re.compile(r"\s*([a-z0-9-]+)(?:/\d+)?\s*=\s*([a-z]+)\b", re.IGNORECASE)
 _PROPERTY = re.compile(r'([a-z]+)\s*\.\s*([a-z0-9_-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]+)', re.IGNORECASE)
-_BEGINNING = re.compile(r'\s*"?[^\s;"()]*')
 _AGAINST = ("fail", "reject", "quarantine", "permerror")
 
 
@@ -38,6 +37,9 @@ class Sender:
     address: str
     """Where an answer would go; empty: nowhere."""
     name: str = ""
+
+    def doubted(self) -> "Sender":
+        return Sender(self.id if not self.is_verified else f"{UNVERIFIED}{self.id}", self.address, self.name)
 
     @property
     def is_verified(self) -> bool:
@@ -83,10 +85,16 @@ def _claimed(lines: tuple[str, ...]) -> str:
 def _results(headers: Headers, authserv_id: str) -> tuple[_Result, ...]:
     for value in headers.all("authentication-results"):
         sections = _sections(value)
-        name = (sections[0].split() or [""])[0] if sections else _BEGINNING.match(value[:200])[0]  # type: ignore[index]
-        if name.strip(' "').lower() in (authserv_id.lower(), ""):  # one that cannot be read still hides those below it
+        if not sections and _may_be_of(value, authserv_id):
+            return ()  # it cannot be read, and still hides those below it
+        if sections and (sections[0].split() or [""])[0].strip('"').lower() == authserv_id.lower():
             return tuple(result for section in sections[1:] if (result := _result(section)))
     return ()
+
+
+def _may_be_of(value: str, authserv_id: str) -> bool:
+    name = value[:MOST_VALUE].strip().strip('"').lower()
+    return name.startswith((authserv_id.lower(), "("))
 
 
 def _sections(value: str) -> list[str]:

@@ -7,7 +7,7 @@ parser gives up on a mail that is nested some hundred times; its head and its ra
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import Message
@@ -37,6 +37,8 @@ class Letter:
     sender: Sender
     recipients: tuple[str, ...]
     """To, Cc, and for whom it was delivered."""
+    written_to: tuple[str, ...]
+    """To and Cc, which a signature covers; none where there are several of one of them."""
     subject: str
     date: datetime | None
     message_id: str
@@ -59,14 +61,22 @@ class Letter:
         return self.references[0] if self.references else self.message_id
 
     def is_to(self, address: str) -> bool:
-        local, _, domain = address.lower().rpartition("@")
-        return any(to == address.lower() or (to.startswith(f"{local}+") and to.endswith(f"@{domain}")) for to in self.recipients)
+        return _has(self.recipients, address)
+
+    def as_read_by(self, address: str) -> "Letter":
+        """A signed mail can be handed on by anybody who has it. So its sender speaks only to those whom it is written to."""
+        return self if _has(self.written_to, address) else replace(self, sender=self.sender.doubted())
 
     def key(self, validity: int, uid: int) -> str:
         """The same for one mail that comes twice; never that of somebody else's, whatever id they put on it."""
         if not self.message_id:
             return f"{validity}:{uid}"
         return hashlib.sha256("\0".join([self.message_id, self.sender.id, self.digest]).encode()).hexdigest()[:40]
+
+
+def _has(recipients: tuple[str, ...], address: str) -> bool:
+    local, _, domain = address.lower().rpartition("@")
+    return any(to == address.lower() or (to.startswith(f"{local}+") and to.endswith(f"@{domain}")) for to in recipients)
 
 
 def read(raw: bytes, own: str, authserv_id: str, is_cut: bool = False) -> Letter:
@@ -79,6 +89,7 @@ def read(raw: bytes, own: str, authserv_id: str, is_cut: bool = False) -> Letter
     return Letter(
         sender=who,
         recipients=addresses(tuple(value for name in ("to", "cc", "delivered-to", "x-original-to") for value in headers.all(name))),
+        written_to=() if any(len(headers.all(name)) > 1 for name in ("to", "cc")) else addresses(headers.all("to") + headers.all("cc")),
         subject=shown(headers.first("subject"), 300),
         date=_date(headers),
         message_id=mine[0] if len(headers.all("message-id")) == 1 and mine else "",
