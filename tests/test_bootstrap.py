@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import IO
 
@@ -62,6 +63,7 @@ APT_GET = """#!/bin/sh
 echo "$DEBIAN_FRONTEND: apt-get $*" >> "$CHECKOUT/apt.log"
 case "$*" in
     "install "*python3-pip) : > "$CHECKOUT/has-pip" ;;
+    "install "*dovecot-imapd) "$CHECKOUT/policy-rc.d"; echo "services: $?" >> "$CHECKOUT/apt.log"; : > "$CHECKOUT/dovecot-imap" ;;
     "install "*bubblewrap) printf '#!/bin/sh\\n' > "$CHECKOUT/bin/bwrap"; /bin/chmod 755 "$CHECKOUT/bin/bwrap" ;;
 esac
 """
@@ -145,7 +147,10 @@ def checkout(real_uv: str) -> Iterator[Checkout]:
             (path / package / module).write_text(text)
         for lock in ("requirements.lock", "requirements-dev.lock"):
             (path / lock).write_text(f"# {lock}\n")
-        shutil.copy(BOOTSTRAP, path)
+        elsewhere = (("/usr/lib/dovecot/imap", f"{path}/dovecot-imap"), ("/usr/sbin/policy-rc.d", f"{path}/policy-rc.d"))
+        bootstrap = reduce(lambda text, change: text.replace(*change), elsewhere, BOOTSTRAP.read_text())
+        (path / "daimon").write_text(bootstrap)
+        (path / "dovecot-imap").touch()
         (path / "bin").mkdir()
         made = Checkout(path, {**environ, "PATH": str(path / "bin")})
         made.program("uv", UV + BECOME_UV)
@@ -362,6 +367,33 @@ def test_root_gets_bubblewrap_by_apt_get(checkout: Checkout) -> None:
     assert "refuses to start" not in done.stderr
     assert checkout.logged("apt.log")[-1] == "noninteractive: apt-get install -y --no-install-recommends bubblewrap"
     assert len(checkout.logged("apt.log")) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt-get is called by root only")
+@pytest.mark.parametrize("command", ["say", "test"])
+def test_only_the_tests_get_dovecot_and_the_machine_does_not_start_it(checkout: Checkout, command: str) -> None:
+    (checkout.path / "dovecot-imap").unlink()
+    checkout.program("apt-get", APT_GET)
+    for name in ("env", "sh", "grep", "chmod", "rm"):
+        checkout.program(name, f'#!/bin/sh\nexec {shutil.which(name)} "$@"\n')
+    done = checkout.run(command)
+    assert done.returncode == 0
+    installed = ["noninteractive: apt-get install -y --no-install-recommends dovecot-imapd", "services: 101"]
+    assert checkout.logged("apt.log")[1:] == (installed if command == "test" else [])
+    assert not (checkout.path / "policy-rc.d").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt-get is called by root only")
+def test_what_the_owner_says_about_services_stays(checkout: Checkout) -> None:
+    (checkout.path / "dovecot-imap").unlink()
+    (checkout.path / "policy-rc.d").write_text("#!/bin/sh\nexit 7\n")
+    (checkout.path / "policy-rc.d").chmod(0o755)
+    checkout.program("apt-get", APT_GET)
+    for name in ("env", "sh", "grep", "chmod", "rm"):
+        checkout.program(name, f'#!/bin/sh\nexec {shutil.which(name)} "$@"\n')
+    checkout.run("test")
+    assert checkout.logged("apt.log")[-1] == "services: 7"
+    assert (checkout.path / "policy-rc.d").exists()
 
 
 def test_without_bubblewrap_and_apt_get_it_goes_on_and_says_once_what_will_not_work(checkout: Checkout) -> None:

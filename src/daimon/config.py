@@ -347,12 +347,17 @@ class Mail(_Branch):
     """Left out: the address."""
     password: Secret = "vault:mail"
     security: Literal["tls", "starttls", "none"] = "tls"
-    """`none`: for a server on this machine only."""
+    """`tls`: a server named with port 587, 143 or 25 is spoken to by STARTTLS. `none`: for a server on this machine only."""
     inbox: str = "INBOX"
     sent: str = ""
     """The folder that sent mail is kept in and looked for. Left out: the one that the server calls so."""
+    keeps_sent: bool = False
+    """The server puts what it sends into that folder by itself, as Gmail does."""
     name: str = ""
     """What stands beside the address."""
+    authserv_id: str = ""
+    """Who is believed about senders: the name that your receiving server puts first into the `Authentication-Results` of every mail, such
+    as mx.google.com. Left out: nobody, and every sender is `unverified:ADDRESS`."""
 
 
 class Matrix(_Branch):

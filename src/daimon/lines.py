@@ -6,6 +6,7 @@ it, and the others go on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from daimon import config
@@ -14,6 +15,9 @@ from daimon.abi.errors import Denied, LockedOut, Misconfigured, NotFound
 from daimon.abi.ports import Clock, Store
 from daimon.abi.secret import FROM_VAULT
 from daimon.keeper import FROM_ENVIRONMENT, Vault
+
+if TYPE_CHECKING:
+    from daimon.gateway.mail.account import Account
 
 Reveal = Callable[[], str]
 
@@ -50,6 +54,17 @@ class Lines:
 
         tokens = Tokens(*(self._secret("slack", name, _host(wanted.api)) for name in (wanted.bot_token, wanted.app_token)))
         return SlackChannel(Workspace(wanted.api), tokens, self._clock, self._store)
+
+    def _mail(self, wanted: config.Mail) -> Channel:
+        from daimon.gateway.channels.mail import MailChannel
+
+        return MailChannel(self.account(wanted), self._clock, self._store)
+
+    def account(self, wanted: config.Mail) -> "Account":
+        from daimon.gateway.mail.account import Account
+
+        said = wanted.model_dump(exclude={"password"})
+        return Account(**said, password=self._secret("mail", wanted.password, _host(wanted.imap)))
 
     def _matrix(self, wanted: config.Matrix) -> Channel:
         from daimon.gateway.channels.matrix import Account, MatrixChannel

@@ -41,6 +41,8 @@ class Piece:
     text: str = ""
     """In the notation of the channel."""
     attachment: Attachment | None = None
+    further: tuple[Attachment, ...] = ()
+    """More of them, where the channel sends several in one act."""
     choices: tuple[Choice, ...] = ()
 
 
@@ -81,7 +83,8 @@ class Channel(Protocol):
         ...
 
     async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
-        """Did the piece with this key go out? Asked of channels whose sends are findable."""
+        """Did the piece with this key go out? Asked of channels whose sends are findable. None: surely not. Raises InDoubt where looking
+        does not tell; any other error says that it could not look, and may be asked again."""
         ...
 
     async def show(self, to: str, doing: Literal["thinking", "nothing"]) -> None:

@@ -10,6 +10,7 @@
     ├── OverBudget          the turn: a reservation does not fit; it waits, or the owner is asked
     ├── NotSent             the postman: nothing left the machine, so a second try is safe
     │   └── RetryLater      the service said when to come back
+    ├── InDoubt             the postman: whether a message went out cannot be found out; it is not repeated
     ├── LockedOut           the owner: a service does not let us in any more
     ├── WatchFailed         the automation: its watcher could not look; the tick says so
     ├── WebFailed           the asker: the world was not reached, or must not be
@@ -113,6 +114,12 @@ class RetryLater(NotSent):
     def __init__(self, message: str, after_s: float) -> None:
         super().__init__(message)
         self.after_s = after_s
+
+
+class InDoubt(DaimonError):
+    """A channel raises it when it was asked whether a message went out, has looked, and cannot know."""
+
+    code = "in_doubt"
 
 
 class LockedOut(DaimonError):

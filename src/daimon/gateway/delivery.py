@@ -21,7 +21,7 @@ from datetime import timedelta
 from typing import Literal, TypeVar
 
 from daimon.abi.channel import Channel, Piece, Receipt
-from daimon.abi.errors import JournalFailed, JournalFull, LockedOut, NotSent, RetryLater
+from daimon.abi.errors import InDoubt, JournalFailed, JournalFull, LockedOut, NotSent, RetryLater
 from daimon.abi.event import Said
 from daimon.abi.message import Text
 from daimon.abi.ports import Clock, Delivery, Outbox, Outgoing
@@ -159,6 +159,13 @@ class Courier:
                 self._line.lock()
                 await self._desk.postpone(message, note)
                 return Later(None)
+            case InDoubt():
+                return await self._unsure(message, pieces, note)
+            case NotSent(is_lasting=True):
+                self._line.went_well()  # it answers
+                some = f" ({message.done} of {len(pieces)} pieces went out)" if message.done else ""
+                await self._desk.note(message, "failed", f"{note}{some}")
+                return Over()
             case _:
                 self._line.went_wrong(message.to.to, note)
         if is_doubtful and self._channel.traits.repeat == "never":

@@ -29,19 +29,23 @@ class Certificates:
 
     def serving(self, *hosts: str, age: timedelta = timedelta()) -> ssl.SSLContext:
         """For a server. `age` moves the certificate into the past."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.set_alpn_protocols(["http/1.1"])
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(self.pair(*hosts, age=age))
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
+
+    def pair(self, *hosts: str, age: timedelta = timedelta()) -> bytes:
+        """For a server in another process: key and certificate, as PEM."""
         key = ec.generate_private_key(ec.SECP256R1())
         sans = x509.SubjectAlternativeName([_san(host) for host in hosts])
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         begun = _begun(hosts[0], self._authority.subject, key, age).add_extension(sans, critical=False)
         leaf = begun.add_extension(issuer, critical=False).sign(self._key, hashes.SHA256())
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.set_alpn_protocols(["http/1.1"])
         private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(private + leaf.public_bytes(Encoding.PEM))
-            file.flush()
-            context.load_cert_chain(file.name)
-        return context
+        return private + leaf.public_bytes(Encoding.PEM)
 
     @cached_property
     def _authority(self) -> x509.Certificate:
