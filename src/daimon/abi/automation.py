@@ -41,12 +41,24 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
+class Days:
+    """Every so many days at a time of the clock, counted from a day: every other day at 6, every second Monday at 9."""
+
+    days: int
+    start: str
+    """`2026-03-02`"""
+    at: str
+    """`06:00`"""
+    kind: Literal["days"] = "days"
+
+
+@dataclass(frozen=True, slots=True)
 class Once:
     at: Moment
     kind: Literal["once"] = "once"
 
 
-When = Annotated[Cron | Every | Once, Field(discriminator="kind")]
+When = Annotated[Cron | Every | Days | Once, Field(discriminator="kind")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +69,7 @@ class Automation:
     task: str
     """What is to be done, in the owner's words."""
     timezone: str
-    """An IANA name; for cron."""
+    """An IANA name; for cron and days."""
     said: str = ""
     """The schedule as the owner put it: `every weekday at 8`."""
     watch: Watch | None = None
@@ -89,10 +101,15 @@ class Kept:
     label: Label = UNLABELLED
     """Of its task and licence: whose words they are."""
     since: datetime | None = None
+    """When it was set, or changed: what was due before does not concern it."""
     state: JsonValue = None
     """What its watcher keeps."""
     last: "Tick | None" = None
     version: int = 1
+    reached: datetime | None = None
+    """The last moment of its schedule that is on record; a run by hand is none."""
+    event: str = ""
+    """The last event that it became."""
 
 
 Outcome = Literal["ran", "unchanged", "skipped", "missed", "failed"]
@@ -108,6 +125,8 @@ class Tick:
     why: str = ""
     event: str = ""
     """The event that it became."""
+    by_hand: bool = False
+    """Somebody wanted it then; its schedule did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +158,12 @@ class Automations(Protocol):
         """Raises NotFound."""
         ...
 
-    async def tick(self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None) -> "Accepted | None":
-        """Records it, keeps what the watcher keeps, and accepts the event, in one transaction. A tick that is on record stays as it is, and
-        None is returned."""
+    async def tick(
+        self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None, version: int | None = None
+    ) -> "Accepted | None":
+        """Records it, keeps what the watcher keeps (None: as it was), and accepts the event, in one transaction. A tick that is on record
+        stays as it is, and None is returned. If the automation is another version by now, or gone, the tick is recorded as skipped: what
+        was seen for the old one neither counts nor is lost, for the next look sees it again."""
         ...
 
     async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:

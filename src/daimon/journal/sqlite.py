@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import apsw
+from pydantic import JsonValue
 
+from daimon.abi.automation import Automation, Kept, Tick
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Erased, Event
 from daimon.abi.ids import BlobHash, Conversation, EventId, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
+from daimon.abi.label import Label
 from daimon.abi.memory import Amendment
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
@@ -57,7 +60,22 @@ from daimon.abi.ports import (
 )
 from daimon.abi.step import Step
 from daimon.abi.turn import Pins, State, Turn
-from daimon.journal import amendments, archive, blobs, erasure, forgetting, fork, grants, intake, ledger, outbox, residue, timers, work
+from daimon.journal import (
+    amendments,
+    archive,
+    automations,
+    blobs,
+    erasure,
+    forgetting,
+    fork,
+    grants,
+    intake,
+    ledger,
+    outbox,
+    residue,
+    timers,
+    work,
+)
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
@@ -206,6 +224,27 @@ class SqliteJournal:
 
     async def revoke(self, space: SpaceId, grant: str, by: PrincipalId) -> Given:
         return await self._writer.run(lambda db: grants.revoke(db, self._now(), space, grant, by))
+
+    # -- Automations
+
+    async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
+        return await self._readers.run(lambda db: automations.automations(db, space))
+
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
+        return await self._writer.run(
+            lambda db: automations.automate(db, space, automation, automations.Setting(by, label, self._clock.now()))
+        )
+
+    async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
+        await self._writer.run(lambda db: automations.cease(db, space, automation, by, self._clock.now()))
+
+    async def tick(
+        self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None, version: int | None = None
+    ) -> Accepted | None:
+        return await self._writer.run(lambda db: automations.tick(db, self._now(), space, automations.Ticking(tick, event, state, version)))
+
+    async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
+        return await self._readers.run(lambda db: automations.ticks(db, space, automation, limit))
 
     # -- Store
 
