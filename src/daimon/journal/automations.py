@@ -5,8 +5,8 @@ begins anew with another watch. A tick is written once, under (automation, due),
 in one transaction: so a change is handed over once, and a moment that comes again, because the clock was set back or two processes looked,
 changes nothing.
 
-Ticks age out, each time now and then: beyond the newest 1,000 of an automation, those that found nothing new go at once and the others
-after 90 days.
+Ticks age out, each time now and then: beyond the newest 1,000 of an automation, those that found nothing new or were skipped go at once,
+the others after 90 days.
 """
 
 import zlib
@@ -133,7 +133,7 @@ def _age(db: apsw.Connection, space: SpaceId, automation: str, now: datetime) ->
     ).get
     if edge is not None:
         db.execute(
-            "DELETE FROM ticks WHERE space = ? AND automation = ? AND due < ? AND (outcome = 'unchanged' OR at < ?)",
+            "DELETE FROM ticks WHERE space = ? AND automation = ? AND due < ? AND (outcome IN ('unchanged', 'skipped') OR at < ?)",
             (space, automation, edge, micros(now - OLDEST)),
         )
 
