@@ -169,3 +169,69 @@ class Automations(Protocol):
     async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
         """Newest first."""
         ...
+
+
+# -- for whom they are --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An automation as somebody asks for it: the schedule in words."""
+
+    id: str
+    schedule: str
+    """`every weekday at 8`, `in 2 hours`, or a cron line."""
+    task: str
+    timezone: str = ""
+    """Empty: the owner's."""
+    watch: Watch | None = None
+    to: Address | None = None
+    model: str = ""
+    cost: Decimal | None = None
+    tokens: int | None = None
+    licence: Plan | None = None
+    catch_up: Literal["skip", "once", "all"] = "once"
+    overlap: Literal["skip", "wait"] = "skip"
+    jitter_s: float = 0.0
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An automation as its owner sees it."""
+
+    automation: Automation
+    schedule: str
+    """In words that are understood as a schedule."""
+    next: datetime | None
+    """None: never again."""
+    last: Tick | None
+    by: PrincipalId
+    since: datetime | None
+    version: int
+
+
+class Clerk(Protocol):
+    """The owner's ways to what happens by itself."""
+
+    async def all(self) -> tuple[Shown, ...]: ...
+
+    async def put(self, draft: Draft) -> Shown:
+        """Raises BadInput."""
+        ...
+
+    async def cease(self, id_: str) -> None:
+        """Raises NotFound, like all that name one."""
+        ...
+
+    async def pause(self, id_: str, is_paused: bool) -> Shown: ...
+
+    async def run(self, id_: str) -> Tick:
+        """Now; says what became of it."""
+        ...
+
+    async def ticks(self, id_: str = "", limit: int = 50) -> tuple[Tick, ...]: ...
+
+    async def preview(self, schedule: str, timezone: str = "", n: int = 10) -> tuple[datetime, ...]:
+        """The next times of an automation, or of a schedule in words, on the clock of its zone."""
+        ...

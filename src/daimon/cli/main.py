@@ -8,7 +8,23 @@ from typing import Annotated
 import typer
 
 from daimon import __version__
-from daimon.cli import commands, dev, exits, failures, floor, grants, memory, model, options, policy, sandbox, secrets, service, workspace
+from daimon.cli import (
+    automations,
+    commands,
+    dev,
+    exits,
+    failures,
+    floor,
+    grants,
+    memory,
+    model,
+    options,
+    policy,
+    sandbox,
+    secrets,
+    service,
+    workspace,
+)
 
 app = typer.Typer(
     name="daimon",
@@ -32,6 +48,7 @@ app.add_typer(memory.app, name="memory")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
 app.add_typer(floor.app, name="floor")
+app.add_typer(automations.app, name="automations")
 
 
 def _version(asked: bool) -> None:

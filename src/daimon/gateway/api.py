@@ -18,6 +18,7 @@
     GET  /v1/status              how it is
     …    /v1/workspaces, /v1/undo  see `workspaces.py`
     …    /v1/memory              see `memories.py`
+    …    /v1/automations, /v1/ticks, /v1/preview  see `automations.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -35,6 +36,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from daimon.abi.automation import Clerk
 from daimon.abi.cleaning import cleaned_json, cleaned_text
 from daimon.abi.codec import encode
 from daimon.abi.curator import Curator
@@ -50,6 +52,7 @@ from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
+from daimon.gateway.automations import AutomationRoutes
 from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.memories import MemoryRoutes
 from daimon.gateway.workspaces import WorkspaceRoutes
@@ -83,6 +86,7 @@ class Parts:
     workspaces: Workspaces
     trials: Trials
     curator: Curator
+    clerk: Clerk
 
 
 class Api:
@@ -107,6 +111,7 @@ class Api:
                 Route("/v1/status", self._status),
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
                 *MemoryRoutes(parts.curator, self._json).all(),
+                *AutomationRoutes(parts.clerk, self._json).all(),
                 Route("/healthz", self._health),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},

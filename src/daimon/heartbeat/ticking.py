@@ -72,6 +72,9 @@ class Ticking:
         """Something changed."""
         self._poked.set()
 
+    def can_watch(self, kind: str) -> bool:
+        return kind in self._looking.watchers
+
     async def serve(self) -> None:
         """Runs until cancelled."""
         try:
