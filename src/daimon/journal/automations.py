@@ -12,6 +12,7 @@ the others after 90 days.
 import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -35,6 +36,13 @@ EVERY = 64
 """How seldom anybody looks for what is too old."""
 MOST_STATE = 8 * 1024 * 1024
 TICK = "SELECT automation, due, at, outcome, why, event, by_hand FROM ticks"
+KEPT = """SELECT a.body, a.label, a.by, a.at, a.version, a.state,
+        (SELECT due FROM ticks WHERE space = a.space AND automation = a.id AND by_hand = 0 ORDER BY due DESC LIMIT 1),
+        (SELECT event FROM ticks WHERE space = a.space AND automation = a.id AND event <> '' ORDER BY due DESC LIMIT 1),
+        t.automation, t.due, t.at, t.outcome, t.why, t.event, t.by_hand
+    FROM automations a LEFT JOIN ticks t ON t.space = a.space AND t.automation = a.id
+        AND t.due = (SELECT MAX(due) FROM ticks WHERE space = a.space AND automation = a.id)
+    WHERE a.space = ? AND a.ceased_at IS NULL"""
 IN_FORCE = "space = ? AND id = ? AND ceased_at IS NULL"
 
 
@@ -62,8 +70,7 @@ def apply(db: apsw.Connection, step: Step, operation: Automate | Cease) -> None:
 
 
 def automations(db: apsw.Connection, space: SpaceId) -> tuple[Kept, ...]:
-    rows: list[Any] = db.execute("SELECT id FROM automations WHERE space = ? AND ceased_at IS NULL ORDER BY id", (space,)).fetchall()
-    return tuple(_kept(db, space, id_) for (id_,) in rows)
+    return tuple(map(_kept, db.execute(KEPT + " ORDER BY a.id", (space,))))
 
 
 def automate(db: apsw.Connection, space: SpaceId, automation: Automation, setting: Setting) -> Kept:
@@ -76,7 +83,7 @@ def automate(db: apsw.Connection, space: SpaceId, automation: Automation, settin
             version = version + 1, state = {"state" if keeps_state else "NULL"}, ceased_at = NULL""",
         (space, automation.id, body, label, setting.by, at),
     )
-    return _kept(db, space, automation.id)
+    return _kept(db.execute(KEPT + " AND a.id = ?", (space, automation.id)).get)
 
 
 def cease(db: apsw.Connection, space: SpaceId, id_: str, by: PrincipalId, at: datetime) -> None:
@@ -138,17 +145,19 @@ def _age(db: apsw.Connection, space: SpaceId, automation: str, now: datetime) ->
         )
 
 
-def _kept(db: apsw.Connection, space: SpaceId, id_: str) -> Kept:
-    row: Any = db.execute("SELECT body, label, by, at, version, state FROM automations WHERE " + IN_FORCE, (space, id_)).fetchone()
-    body, label, by, at, version, state = row
-    one = (space, id_)
-    last: Any = db.execute(TICK + " WHERE space = ? AND automation = ? ORDER BY due DESC LIMIT 1", one).fetchone()
-    reached = db.execute("SELECT due FROM ticks WHERE space = ? AND automation = ? AND by_hand = 0 ORDER BY due DESC LIMIT 1", one).get
-    event = db.execute("SELECT event FROM ticks WHERE space = ? AND automation = ? AND event <> '' ORDER BY due DESC LIMIT 1", one).get
+def _kept(row: tuple[Any, ...]) -> Kept:
+    body, label, by, at, version, state, reached, event = row[:8]
     return Kept(
-        decode(Automation, body), PrincipalId(by), read_label(label), moment(at), None if state is None else decode(JsonValue, state),
-        None if last is None else _tick(last), version, None if reached is None else moment(reached), event or "",
+        _automation(body), PrincipalId(by), read_label(label), moment(at), None if state is None else decode(JsonValue, state),
+        None if row[8] is None else _tick(row[8:]), version, None if reached is None else moment(reached), event or "",
     )  # fmt: skip
+
+
+@lru_cache(512)
+def _automation(body: bytes) -> Automation:
+    """The same bytes are read every half minute."""
+    found: Automation = decode(Automation, body)
+    return found
 
 
 def _tick(row: tuple[Any, ...]) -> Tick:
