@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
+from daimon.abi.automation import Clerk
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, Misconfigured
@@ -32,6 +33,7 @@ from daimon.abi.resources import Resources
 from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
+from daimon.abi.watch import Watcher
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.backup import making
 from daimon.backup import restore as restoring
@@ -60,6 +62,10 @@ from daimon.gateway.reception import ChannelReception, Hall
 from daimon.gateway.server import Server, bind_tcp
 from daimon.gateway.supervisor import Supervisor
 from daimon.gateway.typing import Typing
+from daimon.heartbeat.clerk import LocalClerk
+from daimon.heartbeat.drafting import drafted
+from daimon.heartbeat.looking import Looking
+from daimon.heartbeat.ticking import Around, Ticking
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
@@ -98,6 +104,7 @@ from daimon.policy.judge import Judge
 from daimon.policy.ranks import Ranks
 from daimon.sandbox.services import KeptServices
 from daimon.sites import Sites
+from daimon.tools.automations import Listing, automation_tools
 from daimon.tools.clock import clock_tools
 from daimon.tools.facts import fact_tools
 from daimon.tools.files import file_tools
@@ -235,6 +242,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         showing = Typing(journal, channels, feed, clock)
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
+        watchers: dict[str, Watcher] = {}
+        ticking = Ticking(journal, Looking(watchers, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs), clock, ids)
+        clerk = LocalClerk(journal, ticking, clock, str(config.zone(settings)))
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -245,7 +255,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             balances = await journal.balances(HOME_SPACE, accounts())
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
             told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings, *sites.warnings)
-            return Status(*here, count, depth, journal.commits, (*told, *backups.warnings), balances, supervisor.states())
+            warned = (*told, *backups.warnings, *ticking.warnings)
+            return Status(*here, count, depth, journal.commits, warned, balances, supervisor.states())
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
@@ -262,23 +273,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
         postings = Postings()
         receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
-        api = Api(
-            Parts(
-                *here,
-                status,
-                reload,
-                accounts,
-                mind.warm,
-                redactor,
-                sites,
-                shop,
-                curator,
-                Introductions(roster, clock, random),
-                journal,
-                shelf,
-                receiver,
-            )
-        )
+        kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk)
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, *kept))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -287,7 +283,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
-            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
+            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve())
             posting = (postman.serve(), supervisor.serve(), showing.serve())
             lasting = (scheduler.serve(settings.kernel.slots), *posting, *tending, *summing_up)
             work = [tasks.create_task(job) for job in lasting]
@@ -308,7 +304,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
                 task.cancel()
 
 
-class Stored(Timers, Counter, Protocol):
+class Stored(Timers, Counter, Listing, Protocol):
     """The journal, as tools see it."""
 
 
@@ -332,7 +328,9 @@ class Served:
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
     known_of = (*fact_tools(), *graph_tools(served.memory, limits.check))
     kept = (*notes_tools(served.memory, served.texts), *known_of, *reminder_tools(served.stored), *status_tools(served.stored))
-    own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *hook_tools(), *kept)
+    zone = str(config.zone(settings))
+    by_itself = automation_tools(served.stored, lambda draft, now: drafted(draft, now, zone))
+    own = (*clock_tools(zone), *people_tools(), *focus_tools(served.memory), *hook_tools(), *kept, *by_itself)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
@@ -438,6 +436,21 @@ async def hooking(home: Home) -> AsyncIterator[Hooks]:
         journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
         stack.push_async_callback(journal.close)
         yield journal
+
+
+@asynccontextmanager
+async def automating(home: Home) -> AsyncIterator[Clerk]:
+    """The automations of a home that nobody runs. What is run by hand waits for the next start."""
+    async with AsyncExitStack() as stack:
+        stack.callback(os.umask, os.umask(0o077))
+        home.ensure()
+        stack.callback(os.close, home.lock())
+        clock, settings = SystemClock(), settings_of(home)
+        ids = SortableIds(clock, SystemRandom())
+        journal = await SqliteJournal.open(home.journal, clock, ids)
+        stack.push_async_callback(journal.close)
+        around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {})
+        yield LocalClerk(journal, Ticking(journal, Looking({}, clock), around, clock, ids), clock, str(config.zone(settings)))
 
 
 @asynccontextmanager

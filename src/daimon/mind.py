@@ -8,7 +8,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
 from daimon import config, endpoints
@@ -44,6 +44,8 @@ class Mind:
     settings: config.Settings
     embedder: Embedder | None = None
     """Of this machine, since reflex is used where nothing may leave it: it understands a little more by meaning."""
+    jobs: dict[str, Limit] = field(default_factory=dict)
+    """What single automations may cost a day; changed by whoever keeps them."""
     brain: Brain = field(init=False)
     _made: list[ProviderModel] = field(default_factory=list)
     _retired: list[ProviderModel] = field(default_factory=list)
@@ -117,7 +119,9 @@ class Mind:
         paces = {name: entry.per_minute for name, entry in settings.models.items() if entry.per_minute is not None}
         router = ListRouter(models, (*rules, Rule(asked.use)), paces, self.clock, self.random)
         sampling = Sampling(asked.temperature, asked.top_p, asked.seed, None, asked.logprobs)
-        return Brain(router, budget_of(settings), Patience(asked.first_token_s, asked.next_token_s, asked.whole_s), sampling)
+        return Brain(
+            router, replace(budget_of(settings), jobs=self.jobs), Patience(asked.first_token_s, asked.next_token_s, asked.whole_s), sampling
+        )
 
     def _models(self, settings: config.Settings) -> dict[str, Model]:
         if taken := sorted({REFLEX, *self.kit.models} & set(settings.models)):

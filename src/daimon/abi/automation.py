@@ -41,12 +41,24 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
+class Days:
+    """Every so many days at a time of the clock, counted from a day: every other day at 6, every second Monday at 9."""
+
+    days: int
+    start: str
+    """`2026-03-02`"""
+    at: str
+    """`06:00`"""
+    kind: Literal["days"] = "days"
+
+
+@dataclass(frozen=True, slots=True)
 class Once:
     at: Moment
     kind: Literal["once"] = "once"
 
 
-When = Annotated[Cron | Every | Once, Field(discriminator="kind")]
+When = Annotated[Cron | Every | Days | Once, Field(discriminator="kind")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +69,7 @@ class Automation:
     task: str
     """What is to be done, in the owner's words."""
     timezone: str
-    """An IANA name; for cron."""
+    """An IANA name; for cron and days."""
     said: str = ""
     """The schedule as the owner put it: `every weekday at 8`."""
     watch: Watch | None = None
@@ -89,10 +101,15 @@ class Kept:
     label: Label = UNLABELLED
     """Of its task and licence: whose words they are."""
     since: datetime | None = None
+    """When it was set, or changed: what was due before does not concern it."""
     state: JsonValue = None
     """What its watcher keeps."""
     last: "Tick | None" = None
     version: int = 1
+    reached: datetime | None = None
+    """The last moment of its schedule that is on record; a run by hand is none."""
+    event: str = ""
+    """The last event that it became."""
 
 
 Outcome = Literal["ran", "unchanged", "skipped", "missed", "failed"]
@@ -108,6 +125,8 @@ class Tick:
     why: str = ""
     event: str = ""
     """The event that it became."""
+    by_hand: bool = False
+    """Somebody wanted it then; its schedule did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +158,80 @@ class Automations(Protocol):
         """Raises NotFound."""
         ...
 
-    async def tick(self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None) -> "Accepted | None":
-        """Records it, keeps what the watcher keeps, and accepts the event, in one transaction. A tick that is on record stays as it is, and
-        None is returned."""
+    async def tick(
+        self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None, version: int | None = None
+    ) -> "Accepted | None":
+        """Records it, keeps what the watcher keeps (None: as it was), and accepts the event, in one transaction. A tick that is on record
+        stays as it is, and None is returned. If the automation is another version by now, or gone, the tick is recorded as skipped: what
+        was seen for the old one neither counts nor is lost, for the next look sees it again."""
         ...
 
     async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
         """Newest first."""
+        ...
+
+
+# -- for whom they are --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An automation as somebody asks for it: the schedule in words."""
+
+    id: str
+    schedule: str
+    """`every weekday at 8`, `in 2 hours`, or a cron line."""
+    task: str
+    timezone: str = ""
+    """Empty: the owner's."""
+    watch: Watch | None = None
+    to: Address | None = None
+    model: str = ""
+    cost: Decimal | None = None
+    tokens: int | None = None
+    licence: Plan | None = None
+    catch_up: Literal["skip", "once", "all"] = "once"
+    overlap: Literal["skip", "wait"] = "skip"
+    jitter_s: float = 0.0
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An automation as its owner sees it."""
+
+    automation: Automation
+    schedule: str
+    """In words that are understood as a schedule."""
+    next: datetime | None
+    """None: never again."""
+    last: Tick | None
+    by: PrincipalId
+    since: datetime | None
+    version: int
+
+
+class Clerk(Protocol):
+    """The owner's ways to what happens by itself."""
+
+    async def all(self) -> tuple[Shown, ...]: ...
+
+    async def put(self, draft: Draft) -> Shown:
+        """Raises BadInput."""
+        ...
+
+    async def cease(self, id_: str) -> None:
+        """Raises NotFound, like all that name one."""
+        ...
+
+    async def pause(self, id_: str, is_paused: bool) -> Shown: ...
+
+    async def run(self, id_: str) -> Tick:
+        """Now; says what became of it."""
+        ...
+
+    async def ticks(self, id_: str = "", limit: int = 50) -> tuple[Tick, ...]: ...
+
+    async def preview(self, schedule: str, timezone: str = "", n: int = 10) -> tuple[datetime, ...]:
+        """The next times of an automation, or of a schedule in words, on the clock of its zone."""
         ...

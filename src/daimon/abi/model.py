@@ -125,6 +125,8 @@ class Task:
     """Since this turn last got further."""
     last_model: str = ""
     """Who answered last in this turn."""
+    wanted: str = ""
+    """Whom the event asks for, before all others. If nobody has that name, the others answer, and that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Router(Protocol):
         """Which model answers this, and why. Raises ProviderFailed if none can."""
         ...
 
-    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "") -> tuple[str, int] | None:
+    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "", wanted: str = "") -> tuple[str, int] | None:
         """The model that is asked first if nothing stands against it, and how many tokens a request to it may have. None: who knows."""
         ...
 

@@ -9,6 +9,7 @@ import typer
 
 from daimon import __version__
 from daimon.cli import (
+    automations,
     commands,
     dev,
     exits,
@@ -51,6 +52,7 @@ app.add_typer(memory.app, name="memory")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
 app.add_typer(floor.app, name="floor")
+app.add_typer(automations.app, name="automations")
 
 
 def _version(asked: bool) -> None:

@@ -23,6 +23,7 @@
     …    /v1/people              see `people.py`
     …    /v1/hooks               see `hooks/routes.py`
     POST /hooks/NAME             what a service posts; needs its signature, no token (`hooks/route.py`)
+    …    /v1/automations, /v1/ticks, /v1/preview  see `automations.py`
     GET  /healthz                200 while it runs; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
@@ -40,6 +41,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
+from daimon.abi.automation import Clerk
 from daimon.abi.cleaning import cleaned_json, cleaned_text
 from daimon.abi.codec import encode
 from daimon.abi.curator import Curator
@@ -56,6 +58,7 @@ from daimon.abi.turn import State, Turn
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.context.provenance import SeenRequest, seen
 from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace, explained
+from daimon.gateway.automations import AutomationRoutes
 from daimon.gateway.hooks.ready import Shelf
 from daimon.gateway.hooks.receive import Receiver
 from daimon.gateway.hooks.route import HookRoute
@@ -100,6 +103,7 @@ class Parts:
     hooks: Hooks
     shelf: Shelf
     receiver: Receiver
+    clerk: Clerk
 
 
 class Api:
@@ -129,6 +133,7 @@ class Api:
                 *MemoryRoutes(parts.curator, self._json).all(),
                 *PeopleRoutes(parts.introductions, self._json).all(),
                 *HookRoutes(parts.hooks, parts.shelf, self._json).all(),
+                *AutomationRoutes(parts.clerk, self._json).all(),
                 Route("/healthz", self._health),
                 WebSocketRoute("/v1/socket", Socket(parts.inbox, parts.archive, parts.feed, parts.redactor).serve),
             ],

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import apsw
 
+from daimon.abi.automation import Kept, Tick
 from daimon.abi.errors import DaimonError, JournalDamaged, JournalFailed, JournalStopped, NotFound
 from daimon.abi.event import Event
 from daimon.abi.ids import BlobHash, EventId, SpaceId, TurnId
@@ -27,7 +28,7 @@ from daimon.abi.people import Contact, Knock, Person
 from daimon.abi.ports import Balance, Change, Count, Cursor, DeadLetter, Given, Grouping, Mailing, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
-from daimon.journal import archive, blobs, grants, ledger, mailings, people
+from daimon.journal import archive, automations, blobs, grants, ledger, mailings, people
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.writer import explain
 
@@ -36,7 +37,7 @@ FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 class ReadOnlyJournal:
-    """Archive, Overview, Ledger, what Grants and Directory read, and `get` of Store. It stands still: `watch` is for a running journal."""
+    """Archive, Overview, Ledger, what Grants, Directory and Automations read, `get` of Store. It stands still: nobody can `watch` it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -103,6 +104,12 @@ class ReadOnlyJournal:
 
     async def knocks(self) -> tuple[Knock, ...]:
         return await self._run(people.knocks)
+
+    async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
+        return await self._run(lambda db: automations.automations(db, space))
+
+    async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
+        return await self._run(lambda db: automations.ticks(db, space, automation, limit))
 
     async def get(self, blob: BlobHash) -> bytes:
         return await self._run(lambda db: blobs.get(db, blob))

@@ -167,9 +167,10 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (space, id)) WITHOUT ROWID;
     CREATE TABLE ticks (
         space TEXT NOT NULL, automation TEXT NOT NULL, due INTEGER NOT NULL, at INTEGER NOT NULL,
-        outcome TEXT NOT NULL, why TEXT NOT NULL, event TEXT NOT NULL,
+        outcome TEXT NOT NULL, why TEXT NOT NULL, event TEXT NOT NULL, by_hand INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (space, automation, due)) WITHOUT ROWID;
     CREATE INDEX ticks_by_time ON ticks (space, at);
+    CREATE INDEX ticks_with_event ON ticks (space, automation, due) WHERE event <> '';
 
     CREATE TABLE hooks (
         space TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, label BLOB, by TEXT NOT NULL, at INTEGER NOT NULL,

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import apsw
+from pydantic import JsonValue
 
+from daimon.abi.automation import Automation, Kept, Tick
 from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
 from daimon.abi.event import Address, Erased, Event
 from daimon.abi.hook import Hook, Hooked, Posted
@@ -64,6 +66,7 @@ from daimon.abi.turn import Pins, State, Turn
 from daimon.journal import (
     amendments,
     archive,
+    automations,
     blobs,
     erasure,
     forgetting,
@@ -319,6 +322,27 @@ class SqliteJournal:
         found = await self._readers.run(lambda db: hooks.collected(db, space, hook, after, limit))
         self._collected.note(space, hook, by, after)
         return found
+
+    # -- Automations
+
+    async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
+        return await self._readers.run(lambda db: automations.automations(db, space))
+
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
+        return await self._writer.run(
+            lambda db: automations.automate(db, space, automation, automations.Setting(by, label, self._clock.now()))
+        )
+
+    async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
+        await self._writer.run(lambda db: automations.cease(db, space, automation, by, self._clock.now()))
+
+    async def tick(
+        self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None, version: int | None = None
+    ) -> Accepted | None:
+        return await self._writer.run(lambda db: automations.tick(db, self._now(), space, automations.Ticking(tick, event, state, version)))
+
+    async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
+        return await self._readers.run(lambda db: automations.ticks(db, space, automation, limit))
 
     # -- Store
 

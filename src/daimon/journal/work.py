@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from daimon.abi.automation import Automate, Cease
 from daimon.abi.errors import Fenced, JournalDamaged
 from daimon.abi.event import Event
 from daimon.abi.hook import MakeHook
@@ -36,7 +37,7 @@ from daimon.abi.step import (
 )
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
-from daimon.journal import grants, hooks, ledger, outbox, quotes, timers
+from daimon.journal import automations, grants, hooks, ledger, outbox, quotes, timers
 from daimon.journal.intake import LATE, TAKEN, WAITING, bury
 from daimon.journal.now import Held, Now
 from daimon.journal.rows import (
@@ -338,6 +339,8 @@ def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: in
     for i, operation in enumerate(operations):
         if isinstance(operation, SetTimer | CancelTimer):
             timers.apply(db, claim.event, step, operation)
+        elif isinstance(operation, Automate | Cease):
+            automations.apply(db, step, operation)
         elif isinstance(operation, Send | Post):
             outbox.apply(db, now, claim.turn, step, f"{claim.turn.id}:{origin}:{i}", operation)
         elif isinstance(operation, MakeHook):

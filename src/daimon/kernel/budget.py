@@ -7,7 +7,7 @@ get round a limit by handing work on. All limits but that of a task are by the d
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import ROUND_UP, Decimal
 
@@ -40,6 +40,8 @@ class Budget:
     zone: tzinfo
     allows_unknown: bool = False
     """Calls whose price nobody knows pass limits in money."""
+    jobs: Mapping[str, Limit] = field(default_factory=dict)
+    """Limits of automations that have their own, each instead of `budget.job`. Whoever keeps them changes them as they change."""
 
     def accounts(self, turn: Turn, agent: AgentId, now: datetime) -> tuple[Account, ...]:
         day, month = self.shared(now)
@@ -47,7 +49,7 @@ class Budget:
             (Scope.CONVERSATION, turn.conversation), (Scope.CONVERSATION, turn.origin), (Scope.JOB, turn.job),
             (Scope.AGENT, agent), (Scope.AGENT, turn.origin_agent),
         )  # fmt: skip
-        daily = (self._account(scope, f"{name} {day.key}", day.until) for scope, name in dict.fromkeys(names) if name)
+        daily = (self._daily(scope, name, day) for scope, name in dict.fromkeys(names) if name)
         return self._account(Scope.TURN, turn.root, None), *daily, day, month
 
     def shared(self, now: datetime) -> tuple[Account, Account]:
@@ -58,6 +60,10 @@ class Budget:
             self._account(Scope.DAY, str(today), self._midnight(today + timedelta(days=1))),
             self._account(Scope.MONTH, f"{today:%Y-%m}", self._midnight(next_month)),
         )
+
+    def _daily(self, scope: Scope, name: str, day: Account) -> Account:
+        account = self._account(scope, f"{name} {day.key}", day.until)
+        return replace(account, limit=self.jobs[name]) if scope is Scope.JOB and name in self.jobs else account
 
     def _account(self, scope: Scope, key: str, until: datetime | None) -> Account:
         return Account(scope, key, self.limits.get(scope, Limit.NONE), until)

@@ -13,6 +13,7 @@ from daimon.abi.fields import label_at
 from daimon.abi.judgement import Licensed, Made, Seen, Situation
 from daimon.abi.label import Author, Label
 from daimon.abi.message import Text, ToolCall, ToolResult
+from daimon.abi.plan import Plan
 from daimon.abi.step import Answered, Asked, Happened, Intended, Started, Step
 from daimon.abi.tool import Capability, Manifest, StatePlan
 from daimon.kernel.calls import call_for
@@ -24,6 +25,8 @@ MAY_HAVE_BEGUN = frozenset({"unknown_outcome", "expired"})
 """Codes of outcomes that somebody closed without knowing how the call ended."""
 
 EARLIER = -1
+WITH_THE_EVENT = -1
+"""The step of a plan that came with the event itself."""
 
 
 async def situation_of(log: Log, dispatch: Dispatch, n: int) -> Situation:
@@ -44,7 +47,7 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: J
         seen=tuple(_seen(log.progress.seen, steps, outcomes)),
         before=_before(background),
         made=tuple(_made(steps, outcomes, manifests, n)),
-        plans=tuple(_plans(steps, manifests)),
+        plans=(*_standing(log.claim.event), *_plans(steps, manifests)),
         declined=tuple(_declined(steps)),
         grants=log.desk.grants.current(log.now()),
         job=log.claim.turn.job,
@@ -149,6 +152,15 @@ def _is_refused(outcome: Step | None) -> bool:
         and outcome.body.how == "refused"
         and outcome.body.code not in MAY_HAVE_BEGUN
     )
+
+
+def _standing(event: Event) -> tuple[Licensed, ...]:
+    """What the owner stated when they set an automation: each of its turns has it from the first step, to be spent anew."""
+    match event.body:
+        case Heartbeat(plan=Plan() as plan, by=Label() as by) if _is_owners(by):
+            return (Licensed(WITH_THE_EVENT, plan),)
+        case _:
+            return ()
 
 
 def _plans(steps: tuple[Step, ...], manifests: dict[str, Manifest]) -> list[Licensed]:

@@ -17,6 +17,7 @@ from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import blob_hash
 from daimon.abi.context import Context, Prompt
 from daimon.abi.errors import ProviderFailed
+from daimon.abi.event import Heartbeat
 from daimon.abi.ids import WITHOUT_TOOLS
 from daimon.abi.judgement import Gate, Held
 from daimon.abi.message import Part, Reasoning, Text, ToolCall
@@ -106,7 +107,7 @@ class Thinking:
     async def _window(self, log: Log) -> int | None:
         """What the model reads that will be asked first, as the context counts. None: it takes whatever it is given."""
         progress = log.progress
-        found = await self.brain.router.window(log.claim.conversation, progress.agent, log.claim.turn.origin)
+        found = await self.brain.router.window(log.claim.conversation, progress.agent, log.claim.turn.origin, _wanted(log))
         if found is None:
             return None
         model, tokens = found
@@ -146,6 +147,7 @@ class Thinking:
             agent=progress.agent,
             failures=tuple(progress.lasting),
             last_model=progress.last_model,
+            wanted=_wanted(log),
         )
 
     async def _choose(self, log: Log, prompt: Prompt) -> Choice | None:
@@ -286,6 +288,11 @@ class _Said:
     @property
     def text(self) -> str:
         return clean("".join(self._text))[:MOST_PARTIAL]
+
+
+def _wanted(log: Log) -> str:
+    body = log.claim.event.body
+    return body.model if isinstance(body, Heartbeat) else ""
 
 
 def _settle(log: Log, asked: _Asked, usage: Usage | None, how: Literal["measured", "unused", "assumed"]) -> None:

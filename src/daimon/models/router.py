@@ -76,7 +76,10 @@ class ListRouter:
         self._breakers: dict[str, Breaker] = {}
 
     async def route(self, task: Task) -> Choice | Later:
-        search = _Search(task, rule := self._rule(task.conversation, task.agent, task.origin, task.origin_agent))
+        rule = self._wanting(task.wanted, self._rule(task.conversation, task.agent, task.origin, task.origin_agent))
+        search = _Search(task, rule)
+        if task.wanted and task.wanted not in self._models:
+            search.passed_over[task.wanted] = "it was asked for, but no model has this name (models)"
         for name in _in_order(rule.use, task):
             profile = await self._profile(self._models[name], search)
             if profile is not None and self._is_free(name, profile, search):
@@ -89,8 +92,8 @@ class ListRouter:
             return Later(search.waits[soonest], _all(search.passed_over), search.paced == set(search.waits))
         raise ProviderFailed("too_long" if search.too_long else "no_model", _all(search.passed_over), is_lasting=True)
 
-    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "") -> tuple[str, int] | None:
-        for name in self._rule(conversation, agent, origin).use:
+    async def window(self, conversation: Conversation, agent: AgentId, origin: str = "", wanted: str = "") -> tuple[str, int] | None:
+        for name in self._wanting(wanted, self._rule(conversation, agent, origin)).use:
             with suppress(ProviderFailed):
                 profile = await self._models[name].profile()
                 if profile.is_metered and profile.context_tokens is not None:
@@ -105,6 +108,10 @@ class ListRouter:
         for asker in {agent, origin_agent or agent}:
             rule = rule.with_origin(next(rule for rule in self._rules if rule.is_for(origin, asker)))
         return rule
+
+    def _wanting(self, name: str, rule: Rule) -> Rule:
+        """Whoever is asked for comes first; what the rule forbids stays forbidden."""
+        return replace(rule, use=(name, *(each for each in rule.use if each != name))) if name in self._models else rule
 
     def heard(self, choice: Choice, failed: ProviderFailed | None) -> None:
         breaker = self._breaker(choice.model.name, choice.profile)

@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from pydantic import JsonValue
+
+from daimon.abi.automation import Automate, Automation, Cease, Kept, Tick
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
 from daimon.abi.event import INTERNAL, Address, Event, Fired, FromAgent, Late, Said, Stop
@@ -56,6 +59,7 @@ from daimon.abi.step import PROGRESS, Answered, Asked, Granted, Happened, ModelF
 from daimon.abi.tool import CancelTimer, Operation, Post, Send, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
 from daimon.testing.amendments import MemoryAmendments
+from daimon.testing.automations import MemoryAutomations
 from daimon.testing.grants import MemoryGrants
 from daimon.testing.hooks import MemoryHooks
 from daimon.testing.ledger import MemoryLedger
@@ -135,6 +139,7 @@ class MemoryJournal:
         self._dead: list[DeadLetter] = []
         self._ledger = MemoryLedger()
         self._grants = MemoryGrants()
+        self._automations = MemoryAutomations()
         self._amendments = MemoryAmendments()
         self._hooks = MemoryHooks()
         self._quotes: dict[str, set[BlobHash]] = {}
@@ -339,6 +344,26 @@ class MemoryJournal:
     async def collected(self, space: SpaceId, hook: str, after: int, limit: int, by: str = "") -> tuple[Posted, ...]:
         found = self._hooks.posted(space, hook)
         return tuple(each for each in found if each.outcome == "collected" and each.n > after)[:limit]
+
+    # -- Automations
+
+    async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
+        return self._automations.all(space)
+
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
+        return self._automations.put(space, automation, Kept(automation, by, label, self._clock.now()))
+
+    async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
+        self._automations.cease(space, automation)
+
+    async def tick(
+        self, space: SpaceId, tick: Tick, event: Event | None = None, state: JsonValue = None, version: int | None = None
+    ) -> Accepted | None:
+        event = self._automations.tick(space, tick, event, state, version)
+        return None if event is None else await self.accept(event)
+
+    async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
+        return self._automations.ticks(space, automation, limit)
 
     # -- Store, Eraser
 
@@ -643,6 +668,10 @@ class MemoryJournal:
                     self._post(claim, replace(event, agent=agent, parent=StepRef(claim.turn.id, origin)))
                 case MakeHook(hook):
                     self._hooks.make(step.space, Hooked(hook, step.principal, step.label, self._clock.now()))
+                case Automate(automation):
+                    self._automations.put(step.space, automation, Kept(automation, step.principal, step.label, step.at))
+                case Cease(automation):
+                    self._automations.rows.pop((step.space, automation), None)
                 case _:
                     pass
 
