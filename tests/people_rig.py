@@ -137,7 +137,7 @@ async def until(is_so: Callable[[], Awaitable[bool]], seconds: float = 30.0) -> 
 
 
 @asynccontextmanager
-async def world(place: Path, *guest_tools: str) -> AsyncIterator[World]:
+async def world(place: Path, *guest_tools: str, **more: Any) -> AsyncIterator[World]:
     project = place / "project"
     project.mkdir(exist_ok=True)
     PARTS.update(model=ScriptedModel([]), channel=FakeChannel(TELEGRAM))
@@ -146,6 +146,7 @@ async def world(place: Path, *guest_tools: str) -> AsyncIterator[World]:
         extensions=(__name__,),
         sandbox=Sandbox(workspace=str(project)),
         people=People(guest_tools=("now", "find_tools", *guest_tools)),
+        **more,
     )
     home = Home(place / "home")
     async with running(home, settings, port=0) as daimon:
@@ -154,9 +155,9 @@ async def world(place: Path, *guest_tools: str) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def acquainted(place: Path, *guest_tools: str) -> AsyncIterator[World]:
+async def acquainted(place: Path, *guest_tools: str, **more: Any) -> AsyncIterator[World]:
     """The owner has a chat, Anna is trusted, Bob is a guest."""
-    async with world(place, *guest_tools) as here:
+    async with world(place, *guest_tools, **more) as here:
         await here.people.allow(TELEGRAM, ME, "", Rank.OWNER)
         await here.people.allow(TELEGRAM, ANNA, "Anna", Rank.TRUSTED)
         await here.people.allow(TELEGRAM, BOB, "Bob", Rank.GUEST)

@@ -153,6 +153,20 @@ async def test_the_last_wall_keeps_a_reply_back_and_tells_the_owner(tmp_path: Pa
         assert "diary-secret" not in here.seen()
 
 
+async def test_whether_a_guest_s_turn_may_go_on_is_asked_of_the_owner_alone_who_can_let_it(tmp_path: Path) -> None:
+    async with acquainted(tmp_path, limits=Limits(errors=1)) as here:
+        await here.say(ME, "hello", answer("hi"))
+        await here.heard(f"chat-{ME}")
+        await here.say(BOB, "try it", do(("no_such_tool", {})), answer("it did not work"))
+        assert "Shall it go on?" in (await here.heard(f"chat-{ME}", 2))[1]
+        question = await here.question()
+        await here.press(BOB, choice_code(question.to, 2), f"chat-{BOB}")
+        await here.quiet()
+        assert here.texts(f"chat-{BOB}") == []
+        assert await here.say(ME, "continue") == "Taken: continue."
+        assert await here.heard(f"chat-{BOB}") == ["it did not work"]
+
+
 # -- those who are trusted
 
 

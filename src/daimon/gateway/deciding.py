@@ -15,8 +15,10 @@ from daimon.abi.channel import Shelf
 from daimon.abi.errors import NotFound
 from daimon.abi.event import Address
 from daimon.abi.ids import HOME_SPACE, OWNER, PrincipalId, StepRef
+from daimon.abi.people import Directory
 from daimon.abi.ports import Archive
 from daimon.gateway.codes import code_of
+from daimon.gateway.forwarding import FOR_OWNER
 from daimon.kernel.asking import OWNERS
 from daimon.kernel.questions import OpenQuestion, open_questions
 
@@ -33,15 +35,10 @@ _TONES = re.compile("[\U0001f3fb-\U0001f3ff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    to: StepRef
-    choice: str
-
-
-@dataclass(frozen=True, slots=True)
 class Deciding:
     archive: Archive
     shelf: Shelf
+    directory: Directory
 
     async def by_code(self, code: str, n: int) -> tuple[OpenQuestion, str] | None:
         """The question with this code, and its option of that number. None: there is none, or more than one."""
@@ -78,8 +75,14 @@ class Deciding:
         return asked.question.type not in OWNERS and turn.principal == who
 
     async def _only_one(self, where: Address) -> OpenQuestion | None:
-        there = [each for each in await open_questions(self.archive, HOME_SPACE) if where in await self.shelf.told_in(each.to)]
+        there = [each for each in await open_questions(self.archive, HOME_SPACE) if await self._was_told(each.to, where)]
         return there[0] if len(there) == 1 else None
+
+    async def _was_told(self, question: StepRef, where: Address) -> bool:
+        """Where nobody noted to which of the owner's chats it was forwarded, the one in which the owner spoke last is meant."""
+        told = await self.shelf.told_in(question)
+        is_forwarded = bool(told) and FOR_OWNER.issuperset(told)
+        return where in told or (is_forwarded and where == await self.directory.reach(OWNER))
 
 
 def _numbered(asked: OpenQuestion, n: int) -> str:

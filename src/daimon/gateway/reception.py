@@ -68,7 +68,7 @@ class ChannelReception:
     def __init__(self, channel: str, hall: Hall) -> None:
         self._channel = channel
         self._hall = hall
-        self._deciding = Deciding(hall.archive, hall.shelf)
+        self._deciding = Deciding(hall.archive, hall.shelf, hall.directory)
 
     @property
     def most_bytes(self) -> int:

@@ -1,10 +1,10 @@
-"""How is the system doing? Numbers only, so that nobody else's words come in with them."""
+"""How is the system doing? Numbers only, so that nobody else's words come in with them. They are the owner's business all the same."""
 
 from typing import Protocol
 
 from daimon.abi.label import Author
 from daimon.abi.ports import Count
-from daimon.abi.tool import Call, Effect, Result, ResultLabel, Tool
+from daimon.abi.tool import Call, Capability, Effect, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
 
 
@@ -13,7 +13,13 @@ class Counter(Protocol):
 
 
 def status_tools(counter: Counter) -> tuple[Tool, ...]:
-    @tool(effect=Effect.PURE, result=ResultLabel(Author.SERVICE, "status"), max_result_bytes=4096, is_rare=True)
+    @tool(
+        effect=Effect.PURE,
+        capabilities={Capability.READS_PRIVATE},
+        result=ResultLabel(Author.SERVICE, "status"),
+        max_result_bytes=4096,
+        is_rare=True,
+    )
     async def status(call: Call) -> Result:
         """Tell how much this system holds and has to do."""
         found = await counter.count()
