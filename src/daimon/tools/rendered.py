@@ -157,7 +157,7 @@ class Rendering:
                 self._break(1 if self._lists else 2)
             case "td" | "th":
                 self._cells = max(0, self._cells - 1)
-                self._put(" | ")
+                self._put("| " if self._parts[-1].endswith(" ") else " | ")
             case "table" if self._rows:
                 self._left_out(self._rows.pop())
             case _:
@@ -229,7 +229,7 @@ class Rendering:
 
     def _break(self, lines: int) -> None:
         if self._cells:
-            self._put(" ")
+            self._put("" if self._parts[-1].endswith(" ") else " ")
         elif self._parts and not self._verbatim:
             last = self._parts[-1]
             self._put("\n" * (lines - (len(last) - len(last.rstrip("\n")))))
