@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 from tests.net.test_web import Place, answer, placed
+from tests.workshop_rig import workshop
 
 from daimon.abi.errors import Denied, WatchFailed
 from daimon.abi.hook import Posted
@@ -21,9 +22,11 @@ from daimon.heartbeat.watchers import reach
 from daimon.heartbeat.watchers.files import FilesWatcher
 from daimon.heartbeat.watchers.hook import HookWatcher
 from daimon.heartbeat.watchers.mailbox import MailboxWatcher
+from daimon.heartbeat.watchers.output import OutputWatcher
 from daimon.heartbeat.watchers.page import PageWatcher
 from daimon.heartbeat.watchers.refs import RefsWatcher
 from daimon.heartbeat.watchers.table import watchers
+from daimon.sandbox.plan import has_bwrap
 
 
 @pytest.fixture
@@ -191,10 +194,8 @@ async def test_a_local_repository_tells_what_moved_and_new_tags_packed_or_not(pl
 
 
 async def test_a_repository_of_the_web_is_asked_as_git_asks_it(place: Place, repository: Path) -> None:
-    advertised = subprocess.run(
-        ["git", "upload-pack", "--http-backend-info-refs", str(repository)], capture_output=True, check=True, timeout=60
-    )
-    body = b"001e# service=git-upload-pack\n0000" + advertised.stdout
+    advertised = git(repository, "upload-pack", "--http-backend-info-refs", ".")
+    body = b"001e# service=git-upload-pack\n0000" + advertised.encode()
     place.plain.answers["/r.git/info/refs"] = answer(body, "Content-Type: application/x-git-upload-pack-advertisement")
     look = await RefsWatcher(place.client).look(WatchRefs("http://open.test/r.git"), None)
     assert look.state == {"refs/heads/main": git(repository, "rev-parse", "HEAD")}
@@ -254,6 +255,27 @@ async def test_new_mail_is_labelled_with_whoever_wrote_it() -> None:
     assert look.label is not None
     assert look.label.origins[0].source == "mail:bob@example.org"
     assert look.note == "1 new mails"
+
+
+# -- what a command prints ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
+async def test_a_command_in_a_real_box_tells_the_lines_that_differ_and_its_exit(tmp_path: Path) -> None:
+    async with asyncio.timeout(60), workshop(tmp_path) as shop:
+        watcher, watch = OutputWatcher(shop.pool), WatchOutput("cat list; test -e ok")
+        shop.workspace.mkdir(exist_ok=True)
+        (shop.workspace / "list").write_text("one\ntwo\n")
+        (shop.workspace / "ok").touch()
+        first = await watcher.look(watch, None)
+        assert first.note == "first look: exit 0, 8 characters"
+        assert (await watcher.look(watch, first.state)).note == "unchanged"
+        (shop.workspace / "list").write_text("one\nthree\n")
+        (shop.workspace / "ok").unlink()
+        look = await watcher.look(watch, first.state)
+        assert look.change == {"exit": 1, "exit_before": 0, "change": "@@ -1,2 +1,2 @@\n one\n-two\n+three"}
+        assert look.label is not None
+        assert look.label.origins[0].source == "box"
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
