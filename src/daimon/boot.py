@@ -299,7 +299,7 @@ class Served:
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
     known_of = (*fact_tools(), *graph_tools(served.memory, limits.check))
     kept = (*notes_tools(served.memory, served.texts), *known_of, *reminder_tools(served.stored), *status_tools(served.stored))
-    looking = web_tools(served.web, served.blobs)
+    looking = tuple(each for each in web_tools(served.web, served.blobs) if settings.network.requests or not each.manifest.is_consequential)
     own = (*clock_tools(str(config.zone(settings))), *people_tools(), *focus_tools(served.memory), *looking, *kept)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
