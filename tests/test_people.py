@@ -10,6 +10,7 @@ from tests.people_rig import ANNA, BOB, ME, STRANGER, TELEGRAM, acquainted, answ
 from daimon.abi.ids import PrincipalId
 from daimon.abi.people import Rank
 from daimon.abi.step import Happened, Intended
+from daimon.config import Limits
 from daimon.gateway.codes import choice_code, code_of
 from daimon.gateway.pairing import shown
 from daimon.gateway.reception import MOST_TEXT, NOT_YOURS, SETTLED

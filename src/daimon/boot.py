@@ -34,6 +34,7 @@ from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
 from daimon.abi.watch import Watcher
+from daimon.abi.web import Web
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.backup import making
 from daimon.backup import restore as restoring
@@ -123,6 +124,7 @@ from daimon.tools.shell import shell_tools
 from daimon.tools.status import Counter, status_tools
 from daimon.tools.terminal import Served as Terminal
 from daimon.tools.terminal import terminal_tools
+from daimon.tools.web import web_tools
 from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
@@ -208,7 +210,18 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return dispatch.offered(agent, principal)  # the gate, which is made of the tools, knows who holds which
 
         served = Served(
-            memory, Reread(journal), journal, boxes, can_read, shop.outputs, services, Printer(feed, redactor), filing, journal, offered
+            memory,
+            Reread(journal),
+            journal,
+            boxes,
+            can_read,
+            shop.outputs,
+            services,
+            Printer(feed, redactor),
+            filing,
+            journal,
+            offered,
+            shop.web(),
         )
         registry = _registry(settings, kit, sandboxes, served)
         laws = law.Law(home)
@@ -323,6 +336,7 @@ class Served:
     files: FilesOf
     blobs: Store
     offered: Callable[[AgentId, PrincipalId], tuple[Manifest, ...]]
+    web: Web
 
 
 def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop.Sandboxes, served: Served) -> Registry:
@@ -330,12 +344,13 @@ def _registry(settings: config.Settings, kit: extension.Kit, sandboxes: workshop
     kept = (*notes_tools(served.memory, served.texts), *known_of, *reminder_tools(served.stored), *status_tools(served.stored))
     zone = str(config.zone(settings))
     by_itself = automation_tools(served.stored, lambda draft, now: drafted(draft, now, zone))
-    own = (*clock_tools(zone), *people_tools(), *focus_tools(served.memory), *hook_tools(), *kept, *by_itself)
+    looking = tuple(each for each in web_tools(served.web, served.blobs) if settings.network.requests or not each.manifest.is_consequential)
+    own = (*clock_tools(zone), *people_tools(), *focus_tools(served.memory), *hook_tools(), *looking, *kept, *by_itself)
     examining = () if settings.context.hold == "never" else quarantine_tools(served.can_read)
     running = _running(sandboxes, served) if sandboxes.can_be_made else ()
     # Without anything consequential there is nothing to plan, and no word of it in prompts.
     known: set[str] = set()
-    planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in (*running, *kit.tools)) else ()
+    planning = planning_tools(known) if any(tool.manifest.is_consequential for tool in (*looking, *running, *kit.tools)) else ()
     finding = finding_tools(served.offered, lambda name: registry.is_own(name))
     registry = Registry((*own, *examining, *finding, *planning, *running), kit.tools)
     known.update(manifest.name for manifest in registry.manifests())
@@ -351,7 +366,7 @@ def _running(sandboxes: workshop.Sandboxes, served: Served) -> tuple[Tool, ...]:
 def manifests(settings: config.Settings, home: Home) -> tuple[Manifest, ...]:
     """Of all tools that a start with these settings would have, to look at."""
     nobody: Any = None  # a manifest is made without whoever serves its calls
-    served = Served(nobody, nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody, nobody)
+    served = Served(nobody, nobody, nobody, nobody, bool, nobody, nobody, nobody, nobody, nobody, nobody, nobody)
     return _registry(settings, extension.load(settings.extensions), workshop.sandboxes_of(settings, home), served).manifests()
 
 

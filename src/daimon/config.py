@@ -315,6 +315,8 @@ class Network(_Branch):
 
     local: dict[str, Annotated[str, AfterValidator(_address)]] = {}
     """Names with the address and port that each stands for: the only way to reach something in your own network."""
+    requests: bool = False
+    """May agents change things through web APIs (`http_request`)? One that also reads private things is then asked for each act."""
 
 
 Secret = Annotated[str, Field(pattern=r"^(vault|env):.+$")]

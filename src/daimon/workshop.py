@@ -22,6 +22,7 @@ from daimon.abi.ids import SELF, AgentId
 from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.secret import Injection, Secrets
+from daimon.abi.web import Web
 from daimon.abi.workspace import Tried, WorkspaceId
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
@@ -274,6 +275,12 @@ class Workshop:
 
     def pool(self, idle_s: float, most: int) -> Pool[WiredBox]:
         return Pool(self.make, self.clock, idle_s, most)
+
+    def web(self) -> Web:
+        """The same way out, for Daimon itself."""
+        from daimon.net.client import WebClient
+
+        return WebClient(resolver=self.resolver, local=self.sandboxes.local, secrets=self.secrets, clock=self.clock)
 
     def close(self) -> None:
         self.resolver.close()

@@ -133,7 +133,8 @@ class WatchFailed(DaimonError):
 
 
 class WebFailed(DaimonError):
-    """`refused`, `unknown_host`, `timeout`, `unreachable`, `tls`, `too_many_redirects`, `bad_address`."""
+    """`refused`, `unknown_host`, `timeout`, `unreachable`, `tls`, `too_many_redirects`, `bad_address`, `bad_answer`, `resting`: the host
+    failed several times in a row, or said when to come back."""
 
     code = "web_failed"
 

@@ -58,11 +58,11 @@ class Dialler:
         try:
             await sealed.handshake(b"", self._bounds.connect_s)
         except ssl.SSLCertVerificationError as error:
-            raise Refusal(502, f"the certificate of {site} is not good: {error.verify_message}") from error
+            raise Refusal(502, f"the certificate of {site} is not good: {error.verify_message}", "tls") from error
         except TimeoutError as error:
             raise Refusal(504, f"{site} does not finish the beginning of TLS") from error
         except OSError as error:
-            raise Refusal(502, f"TLS with {site} failed: {_told(error)}") from error
+            raise Refusal(502, f"TLS with {site} failed: {_told(error)}", "tls") from error
         return sealed
 
     @cached_property
@@ -88,9 +88,9 @@ class Dialler:
             raise Refusal(504, f"the name {host} could not be looked up in time") from error
         except OSError as error:
             self._rest.failed(host)
-            raise Refusal(502, f"the name {host} cannot be looked up: {_told(error)}") from error
+            raise Refusal(502, f"the name {host} cannot be looked up: {_told(error)}", "unknown_host") from error
         if not addresses:
-            raise Refusal(502, f"the name {host} has no address")
+            raise Refusal(502, f"the name {host} has no address", "unknown_host")
         return addresses
 
     async def _to(self, address: str, port: int) -> socket.socket:

@@ -13,12 +13,14 @@ class Malformed(BadInput):
 
 
 class Refusal(Denied):
-    """`status` is what HTTP calls it. Up to 499, and 501, the box was turned away; otherwise the way out failed."""
+    """`status` is what HTTP calls it. Up to 499, and 501, the box was turned away; otherwise the way out failed. `kind` is for those who
+    do not speak HTTP with us: `unknown_host`, `tls`, or nothing more than the status says."""
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, kind: str = "") -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
+        self.kind = kind
 
     @property
     def outcome(self) -> Outcome:

@@ -24,10 +24,11 @@ from daimon.policy import licence, outflow
 from daimon.policy.act import FREE_TEXT, Act, flat, is_private, taken_apart
 from daimon.policy.content import active
 from daimon.policy.facts import Facts
+from daimon.policy.linked import is_linked, is_written
 from daimon.policy.names import canonical
 from daimon.policy.planned import by_plan
 from daimon.policy.shown import by_store, by_words
-from daimon.policy.words import one_line, says
+from daimon.policy.words import says
 
 
 def weigh(manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> Facts:
@@ -78,8 +79,9 @@ def _clean(act: Act, is_aside: bool) -> Facts:
 
 
 def _fetch(act: Act) -> Facts:
-    """An address that the owner wrote, or that the plan names, may be looked at; another could carry words away."""
-    wrong = [text for text in act.audience if not _is_written(act, text) and not _is_planned(act, text)]
+    """An address that the owner wrote, that the plan names, or that a page which the owner named holds for its own host, may be looked at;
+    another could carry words away."""
+    wrong = [text for text in act.audience if not (is_written(act.situation.said, text) or _is_planned(act, text) or is_linked(act, text))]
     besides = [name for name in act.given if act.role(name) is not ArgumentRole.DESTINATION and not _may_go_along(act, name)]
     if besides and not wrong:
         reason = f"{besides[0]}: it would go to {act.audience[0][:80]!r}, and you did not write it."
@@ -92,12 +94,6 @@ def _fetch(act: Act) -> Facts:
     is_off = bool(act.situation.plans) and all(draw.tool != act.manifest.name for draw in draws)
     reason = f"You did not write {wrong[0][:80]!r}."
     return Facts(basis="off_plan" if is_off else "none", reason=reason, provenance=act.untrusted())
-
-
-def _is_written(act: Act, text: str) -> bool:
-    """Letter for letter behind the host: capital letters could carry words away, one bit each."""
-    rest = canonical(text).partition("/")[2]
-    return says(act.situation.said, text) and rest in one_line(act.situation.said)
 
 
 def _may_go_along(act: Act, name: str) -> bool:

@@ -1,0 +1,1 @@
+"""What looks before a model is woken: one file a kind."""
