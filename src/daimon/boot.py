@@ -33,7 +33,6 @@ from daimon.abi.resources import Resources
 from daimon.abi.terminal import Bench, Outputs, Services
 from daimon.abi.tool import Manifest, Tool
 from daimon.abi.turn import Pins
-from daimon.abi.watch import Watcher
 from daimon.abi.web import Web
 from daimon.abi.workspace import Trials, Workspaces
 from daimon.backup import making
@@ -53,7 +52,7 @@ from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
 from daimon.gateway.forwarding import Forwarding
-from daimon.gateway.hooks.posted import Postings
+from daimon.gateway.hooks.posted import PostedTo, Postings
 from daimon.gateway.hooks.ready import Shelf
 from daimon.gateway.hooks.receive import Behind, Receiver
 from daimon.gateway.inbox import Inbox
@@ -67,6 +66,7 @@ from daimon.heartbeat.clerk import LocalClerk
 from daimon.heartbeat.drafting import drafted
 from daimon.heartbeat.looking import Looking
 from daimon.heartbeat.ticking import Around, Ticking
+from daimon.heartbeat.watchers.table import watchers
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
@@ -247,7 +247,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
         forwarding = Forwarding(roster, lambda: mind.settings.asking.to)
-        channels = (*Lines(settings, vault, os.environ, clock, journal).all(), *kit.channels)
+        lines = Lines(settings, vault, os.environ, clock, journal)
+        channels = (*lines.all(), *kit.channels)
         postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *channels), inbox, feed, random, forwarding.where)
         hall = Hall(inbox, roster, journal, journal, journal, clock, ids, postman.poke)
         supervisor = Supervisor(clock, random, redactor, postman.line_changed)
@@ -255,8 +256,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         showing = Typing(journal, channels, feed, clock)
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
-        watchers: dict[str, Watcher] = {}
-        ticking = Ticking(journal, Looking(watchers, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs), clock, ids)
+        at_work = boxes if sandboxes.can_be_made else None
+        watched = watchers(web=served.web, ground=sites.ground, boxes=at_work, hooks=journal, mail=lines.new_mail)
+        ticking = Ticking(journal, Looking(watched, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs), clock, ids)
         clerk = LocalClerk(journal, ticking, clock, str(config.zone(settings)))
         started_at = clock.now()
 
@@ -285,6 +287,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
         postings = Postings()
+        for channel in channels:
+            if isinstance(channel, PostedTo):
+                postings.register(channel.name, channel.posted)
         receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
         kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk)
         api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, *kept))

@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pydantic import JsonValue
+
 from daimon import config
 from daimon.abi.channel import Channel
 from daimon.abi.errors import Denied, LockedOut, Misconfigured, NotFound
 from daimon.abi.ports import Clock, Store
 from daimon.abi.secret import FROM_VAULT
+from daimon.abi.watch import Look
 from daimon.keeper import FROM_ENVIRONMENT, Vault
 
 if TYPE_CHECKING:
     from daimon.gateway.mail.account import Account
+    from daimon.heartbeat.watchers.mailbox import NewMail
 
 Reveal = Callable[[], str]
 
@@ -59,6 +63,20 @@ class Lines:
         from daimon.gateway.channels.mail import MailChannel
 
         return MailChannel(self.account(wanted), self._clock, self._store)
+
+    @property
+    def new_mail(self) -> "NewMail | None":
+        """For automations that watch a folder of the account. None: there is none."""
+        wanted = self._settings.channels.mail
+        if wanted is None:
+            return None
+
+        async def look(folder: str, state: JsonValue) -> Look:
+            from daimon.gateway.mail.look import new_mail
+
+            return await new_mail(self.account(wanted), folder, state)
+
+        return look
 
     def account(self, wanted: config.Mail) -> "Account":
         from daimon.gateway.mail.account import Account

@@ -201,6 +201,12 @@ class Sites:
         async with self._pool.lease(workspace) as lease:
             yield lease.resource
 
+    @asynccontextmanager
+    async def ground(self) -> AsyncIterator[Path]:
+        """The agents' own tree, to look at."""
+        async with self.on(await self.own()) as site:
+            yield Path(f"/proc/self/fd/{site.place}")
+
     async def states_of(self, workspace: WorkspaceId, key: str) -> MutableMapping[str, State]:
         """What the shells of a box know; whoever makes the box keeps it up."""
         return (await self._known(workspace)).setdefault(key, {})

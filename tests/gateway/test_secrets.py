@@ -12,8 +12,6 @@ from tests.kernel.test_secrets import CANARY, KNOWN, MARK, ORDINARY, SHAPE, SHAP
 
 from daimon.abi.errors import BadInput
 from daimon.gateway.api import Api, Parts
-from daimon.gateway.hooks.posted import Postings
-from daimon.gateway.hooks.receive import Receiver
 from daimon.gateway.inbox import KEPT_BYTES
 from daimon.testing.model import says
 from daimon.vault.redact import Known, SecretRedactor

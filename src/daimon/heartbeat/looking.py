@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from daimon.abi.automation import Kept
 from daimon.abi.errors import DaimonError, WatchFailed
+from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.watch import Look, Watch, Watcher
+from daimon.heartbeat.watchers import reach
 
 TIMEOUT_S = 120.0
 FIRST_PAUSE_S = 60.0
@@ -35,10 +38,12 @@ class Looking:
     timeout_s: float = TIMEOUT_S
     troubles: dict[str, Trouble] = field(default_factory=dict)
 
-    async def look(self, automation: str, watch: Watch, state: JsonValue) -> Look:
+    async def look(self, kept: Kept) -> Look:
         """Raises WatchFailed, whatever went wrong."""
+        automation, watch = kept.automation.id, kept.automation.watch
+        assert watch is not None
         try:
-            found = await self._within(self._looked(watch, state))
+            found = await self._within(self._looked(watch, kept.state, kept.label))
         except WatchFailed as failed:
             self._note(automation, str(failed))
             raise
@@ -72,12 +77,13 @@ class Looking:
         # The first failure costs no tick: a schedule of a minute looks again at its next one.
         self.troubles[automation] = Trouble(times, why, self.clock.monotonic() + (pause if times > 1 else 0.0))
 
-    async def _looked(self, watch: Watch, state: JsonValue) -> Look:
+    async def _looked(self, watch: Watch, state: JsonValue, label: Label) -> Look:
         watcher = self.watchers.get(watch.kind)
         if watcher is None:
             known = ", ".join(sorted(self.watchers)) or "nothing"
             raise WatchFailed(f"nothing here can watch a {watch.kind}; what can be watched: {known}")
         try:
+            reach.check(watch, label)
             return await watcher.look(watch, state)
         except WatchFailed:
             raise

@@ -169,7 +169,7 @@ class Ticking:
         look: Look | None = None
         if kept.automation.watch is not None:
             try:
-                look = await self._looking.look(kept.automation.id, kept.automation.watch, kept.state)
+                look = await self._looking.look(kept)
             except WatchFailed as failed:
                 return await self._record(kept, replace(tick, outcome="failed", why=_words(tick.why, self._told(str(failed)))))
         return await self._ran(kept, tick, look)

@@ -5,12 +5,23 @@ A channel registers under a name of `abi.hook.RESERVED`; what it returns is the 
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 from daimon.abi.errors import Misconfigured
 from daimon.abi.hook import NAME
 
 OnPosted = Callable[[Mapping[str, str], bytes], Awaitable[int]]
 MOST_BYTES = 1024 * 1024
+
+
+@runtime_checkable
+class PostedTo(Protocol):
+    """A channel whose service posts to it."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def posted(self, headers: Mapping[str, str], body: bytes) -> int: ...
 
 
 class Postings:

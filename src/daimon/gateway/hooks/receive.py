@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, JournalFailed, JournalFull
-from daimon.abi.event import Address, Event, Webhook
+from daimon.abi.event import Event, Webhook
 from daimon.abi.hook import Hooks, Posted
 from daimon.abi.ids import HOME_SPACE, EventId, Key, PrincipalId
 from daimon.abi.ports import Clock, Ids
@@ -29,6 +29,7 @@ from daimon.gateway.hooks.rates import Wrongdoers
 from daimon.gateway.hooks.reading import read
 from daimon.gateway.hooks.ready import Ready, Secrets, Shelf
 from daimon.gateway.hooks.signature import Heads
+from daimon.kernel.wall import OWNERS_DESK
 
 KEPT_HEADERS = ("x-github-event", "x-event-type", "x-slack-retry-num", "x-slack-retry-reason")
 PAUSED_S = 300
@@ -142,7 +143,7 @@ class Receiver:
             id=EventId(self._behind.ids.new("e")), source=f"hook:{hook.name}", key=Key(key), conversation=where,
             principal=by.by if hook.task else PrincipalId(f"service:{hook.name}"), label=ready.label,
             body=Webhook(hook.name, data, headers, hook.task, by.label if hook.task else None), occurred_at=now, received_at=now,
-            reply_to=hook.to or Address("local", where),
+            reply_to=hook.to or OWNERS_DESK,
         )  # fmt: skip
 
     def _without_secrets(self, data: JsonValue, body: bytes) -> JsonValue:
