@@ -17,7 +17,7 @@ from daimon.abi.ids import EventId
 from daimon.abi.turn import State, Turn
 from daimon.boot import running
 from daimon.config import Home, Settings
-from daimon.gateway import api, memories, people, wire, workspaces
+from daimon.gateway import api, automations, memories, people, wire, workspaces
 from daimon.gateway.client import Client
 from daimon.gateway.hooks import routes
 from daimon.machine.chance import SystemRandom
@@ -122,7 +122,7 @@ def differences(told: Any, found: Any, place: str) -> list[str]:
 
 def test_the_page_lists_the_routes_of_the_api() -> None:
     told = set(re.findall(r"^\| `(GET|POST|PUT|DELETE) ([\w/]+)` \|", PAGE, re.MULTILINE))
-    docs = f"{api.__doc__}\n{workspaces.__doc__}\n{memories.__doc__}\n{routes.__doc__}\n{people.__doc__}"
+    docs = f"{api.__doc__}\n{workspaces.__doc__}\n{memories.__doc__}\n{routes.__doc__}\n{people.__doc__}\n{automations.__doc__}"
     assert told == set(re.findall(r"^    (GET|POST|PUT|DELETE) +(/[\w/]+)", docs, re.MULTILINE))
 
 
