@@ -8,7 +8,7 @@ then it raises what failed.
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
 from daimon.abi.automation import Clerk
+from daimon.abi.channel import Channel
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, Misconfigured
@@ -286,11 +287,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
-        postings = Postings()
-        for channel in channels:
-            if isinstance(channel, PostedTo):
-                postings.register(channel.name, channel.posted)
-        receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
+        behind = Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault))
+        receiver = Receiver(behind, _posted_to(channels))
         kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk)
         api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, *kept))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
@@ -320,6 +318,14 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             await scheduler.drain(settings.kernel.drain_s)
             for task in work[: len(lasting)]:
                 task.cancel()
+
+
+def _posted_to(channels: Iterable[Channel]) -> Postings:
+    postings = Postings()
+    for channel in channels:
+        if isinstance(channel, PostedTo):
+            postings.register(channel.name, channel.posted)
+    return postings
 
 
 class Stored(Timers, Counter, Listing, Protocol):
