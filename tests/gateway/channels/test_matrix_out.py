@@ -233,3 +233,16 @@ async def test_a_person_and_the_agent_talk(synapse: Homeserver) -> None:
             await here.desk.until(lambda desk: len(desk.messages) == 2)
         (answer,) = await here.owner.shown(room, by=here.agent.user)
     assert answer.body == "You said: Are you there?"
+
+
+async def test_nothing_is_said_in_the_clear_where_people_encrypt(synapse: Homeserver) -> None:
+    async with rig(synapse) as here:
+        room = await here.direct()
+        await here.channel.send(Piece("before"), room, "turn_1:1/0")
+        algorithm = {"algorithm": "m.megolm.v1.aes-sha2"}
+        await here.owner.ask("PUT", f"/rooms/{room}/state/m.room.encryption/", algorithm)
+        with pytest.raises(NotSent, match="encrypted") as refused:
+            await here.channel.send(Piece("after"), room, "turn_1:2/0")
+        shown = await here.owner.shown(room, by=here.agent.user)
+    assert refused.value.is_lasting
+    assert [message.body for message in shown] == ["before"]
