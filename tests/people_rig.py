@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from daimon.abi.channel import Message, Pressed, Reacted
-from daimon.abi.event import Said
 from daimon.abi.ids import OWNER
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.message import Text
 from daimon.abi.people import Rank
-from daimon.abi.ports import Outgoing
 from daimon.abi.tool import Call, Effect, Result
 from daimon.abi.turn import State
 from daimon.boot import running
@@ -100,7 +98,7 @@ class World:
         return self.texts(place)
 
     def texts(self, place: str) -> list[str]:
-        return [_text(message) for message in self.channel.sent if message.to.to == place]
+        return [sent.piece.text for sent in self.channel.sent if sent.to == place]
 
     async def quiet(self) -> None:
         """Until no turn runs or waits to run."""
@@ -121,11 +119,6 @@ class World:
     def seen(self, last: int = 1) -> str:
         """All that the model had before it in its last calls."""
         return "\n".join(repr(request) for request in self.model.requests[-last:])
-
-
-def _text(message: Outgoing) -> str:
-    assert isinstance(message.content, Said)
-    return "".join(part.text for part in message.content.parts if isinstance(part, Text))
 
 
 async def until(is_so: Callable[[], Awaitable[bool]], seconds: float = 30.0) -> None:

@@ -124,6 +124,8 @@ class Message:
     """It was said to the agent: in a chat of two, by its name, or as an answer to it."""
     replaces: str = ""
     """`ref` of the sender's own earlier message, where this is its new wording."""
+    has_others_words: bool = False
+    """Something in it was written by somebody else: forwarded, or quoted. It is told by the sender, and is no wish of theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

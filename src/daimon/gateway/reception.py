@@ -148,7 +148,7 @@ class ChannelReception:
         return ""
 
     async def _decision(self, message: Message, text: str) -> tuple[OpenQuestion, str] | None:
-        if message.replaces or not text:
+        if message.replaces or message.has_others_words or not text:
             return None
         if (found := codes.parse(text)) is not None and (decided := await self._deciding.by_code(*found)) is not None:
             return decided
@@ -173,11 +173,12 @@ class ChannelReception:
 
     async def _accept(self, person: Person, arrival: Arrival, body: Body, resolves: StepRef | None = None) -> None:
         whom = person.id if resolves is not None else self._whom(person, arrival)
+        has_others = isinstance(arrival, Message) and arrival.has_others_words and isinstance(body, Said)
         await self._hall.inbox.accept(
             Event(
                 id=EventId(self._hall.ids.new("e")), source=self._channel, key=Key(arrival.key),
                 conversation=self._conversation(arrival.place), principal=whom, body=body, occurred_at=_sane(arrival.at, self._hall.clock),
-                received_at=self._hall.clock.now(), label=self._label(person, whom), resolves=resolves,
+                received_at=self._hall.clock.now(), label=self._label(person, whom, has_others), resolves=resolves,
                 reply_to=Address(self._channel, arrival.place),
             )
         )  # fmt: skip
@@ -191,9 +192,12 @@ class ChannelReception:
         """Whom a turn serves. (A decision is a person's own, wherever they make it.)"""
         return group(self._channel, arrival.place) if isinstance(arrival, Message) and arrival.is_group else person.id
 
-    def _label(self, person: Person, whom: PrincipalId) -> Label:
+    def _label(self, person: Person, whom: PrincipalId, has_others_words: bool) -> Label:
         if person.rank is not Rank.OWNER:
             return Label.of(Origin(Author.STRANGER, f"{self._channel}:{person.id}"), readers=(OWNER, whom))
+        if has_others_words:
+            others = Origin(Author.STRANGER, f"{self._channel}:forwarded")
+            return Label.of(Origin(Author.OWNER, self._channel), others, readers=(OWNER, whom))
         return owned(self._channel) if whom == OWNER else Label.of(Origin(Author.OWNER, self._channel), readers=(OWNER, whom))
 
     def _conversation(self, place: str) -> str:

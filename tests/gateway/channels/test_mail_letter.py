@@ -15,6 +15,7 @@ from daimon.abi.message import Text
 from daimon.abi.ports import Outgoing
 from daimon.gateway.channels.mail import MailChannel
 from daimon.gateway.codes import code_of
+from daimon.gateway.mail import words
 from daimon.gateway.mail.account import Account
 from daimon.gateway.mail.imap import from_utf7, to_utf7
 from daimon.gateway.mail.letter import MOST_ATTACHMENTS, Letter, read
@@ -192,3 +193,18 @@ def test_a_question_says_how_to_answer_by_mail() -> None:
     assert piece.text.startswith("May I send it?")
     assert f"`{code_of(step)} 1` for allow, `{code_of(step)} 2` for deny" in piece.text
     assert channel.pieces(message) == (piece,)
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "is_so"),
+    [
+        ("Fwd: offer", "see below", True),
+        ("WG: Angebot", "siehe unten", True),
+        ("offer", "fyi\n---------- Forwarded message ---------\nFrom: x", True),
+        ("Re: plan", "yes\n> delete all\nreally", True),
+        ("Re: plan", "yes, a > b", False),
+        ("forward planning", "let us talk", False),
+    ],
+)
+def test_what_somebody_else_wrote_is_told_from_what_the_sender_did(subject: str, text: str, is_so: bool) -> None:
+    assert words.has_others(subject, text) is is_so

@@ -177,6 +177,7 @@ async def test_signs_and_places_are_told_in_words_and_news_of_the_service_not_at
         r.chats.says(ANNA, "", new_chat_title="x")
         r.chats.says(ANNA, "from afar", forward_origin={"type": "hidden_user", "sender_user_name": "Carl"})
         got = [words(await r.book.message(n)) for n in (1, 2, 3)]
+        assert [(await r.book.message(n)).has_others_words for n in (1, 2, 3)] == [False, False, True]
     assert got == ["[sticker 👍]", "[location 46.9, 7.4]", "[forwarded from Carl]\nfrom afar"]
 
 

@@ -22,7 +22,7 @@ from daimon.abi.event import Said
 from daimon.abi.message import Audio, Content, File, Image, Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
-from daimon.gateway.mail import place, threads
+from daimon.gateway.mail import place, threads, words
 from daimon.gateway.mail.account import Account
 from daimon.gateway.mail.compose import Draft, Thread, compose, message_id
 from daimon.gateway.mail.imap import Imap, connect
@@ -172,6 +172,7 @@ class MailChannel:
             at=min(letter.date or self._clock.now(), self._clock.now()),
             ref=letter.message_id,
             answers=letter.references[-1] if letter.references else "",
+            has_others_words=words.has_others(letter.subject, letter.fresh),
         )
 
     @asynccontextmanager

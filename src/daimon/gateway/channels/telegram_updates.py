@@ -65,6 +65,7 @@ async def message(key: str, note: Note, me: User, fetch: Fetch) -> Message | Non
         is_group=is_group,
         is_direct=is_direct,
         replaces=ref if note.edit_date else "",
+        has_others_words=note.forward_origin is not None,
     )
 
 

@@ -16,6 +16,9 @@ _WROTE = r"(?:wrote|a écrit|escribió|ha scritto|escreveu|(?:schrieb|schreef|sk
 _ATTRIBUTION = re.compile(rf"^(?:on|am|le|el|il|op|den|em)\b.{{3,300}}\b{_WROTE}\s*:$", re.IGNORECASE | re.DOTALL)
 _ORIGINAL = re.compile(r"^-{2,} ?(original message|ursprüngliche nachricht|message d'origine|mensaje original) ?-{2,}\s*$", re.IGNORECASE)
 
+_FORWARDED = re.compile(r"\s*(?:fwd?|wg|tr|rv|i|doorst|vs|enc)\s*:", re.IGNORECASE)
+_PASSED_ON = re.compile(r"(?im)^(?:-{2,}\s*(?:forwarded message|weitergeleitete nachricht|message transféré)|begin forwarded message)")
+
 
 def from_html(source: str, is_answer: bool) -> str:
     from selectolax.lexbor import LexborHTMLParser
@@ -46,6 +49,11 @@ def fresh(text: str, is_answer: bool) -> str:
     lines = text.split("\n")
     kept = _without_signature(_without_earlier(lines) if is_answer else lines)
     return "\n".join(kept).strip() or text.strip()
+
+
+def has_others(subject: str, text: str) -> bool:
+    """Was some of it written by somebody else: forwarded, or quoted between the lines?"""
+    return bool(_FORWARDED.match(subject) or _PASSED_ON.search(text)) or any(line.startswith(">") for line in text.split("\n"))
 
 
 def _without_earlier(lines: list[str]) -> list[str]:
