@@ -9,16 +9,17 @@ import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
-from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.errors import JournalFailed, JournalFull, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
 from daimon.abi.ids import HOME_SPACE, READER, SUMMARIZER, AgentId
@@ -47,9 +48,11 @@ from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.internal import InternalChannel
 from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.door import OpenDoor, TokenDoor
+from daimon.gateway.draining import Step, drain, longest_s
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.outbox import Postman
-from daimon.gateway.server import Server, bind_tcp
+from daimon.gateway.readiness import Readiness
+from daimon.gateway.server import GRACE_S, Server, bind_tcp
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.acting import Acting
@@ -75,6 +78,7 @@ from daimon.machine.descriptors import make_room
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
+from daimon.machine.notify import manager_of
 from daimon.machine.privacy import close_memory
 from daimon.meaning import meaning_of
 from daimon.memory.curator import StoreCurator
@@ -106,6 +110,12 @@ from daimon.vault.redact import SecretRedactor
 
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
+
+
+RECEIPTS_S = 5.0
+"""What is being sent at the end gets this long for its receipt."""
+TIDYING_S = 15.0
+"""For all that is closed after the servers."""
 
 
 def home_at(given: Path | None) -> Home:
@@ -142,6 +152,7 @@ class Daimon:
 async def running(home: Home, settings: config.Settings, port: int | None = None, ask: keeper.Ask = keeper.nobody) -> AsyncIterator[Daimon]:
     """`ask`: for the passphrase of the vault, where it needs one."""
     async with AsyncExitStack() as stack:
+        manager = manager_of(os.environ, os.getpid())
         close_memory()  # before the first secret is in it
         make_room()
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
@@ -231,8 +242,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
+        readiness = Readiness(journal.probe)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator))
+        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, sites, shop, curator, readiness))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -242,7 +254,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
             tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock))
-            lasting = (scheduler.serve(settings.kernel.slots), postman.serve(), *tending, *summing_up)
+            beating = manager.keep_beating(partial(_alive, journal), clock)
+            lasting = (postman.serve(), scheduler.serve(settings.kernel.slots), *tending, *summing_up, beating)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
@@ -253,12 +266,23 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+            readiness.state = "ready"
+            manager.ready(url)
             yield Daimon(url, (*warnings, *sandboxes.warnings, *sites.warnings, *laws.warnings, *user.warnings()), journal.stopped)
+            readiness.state = "ending"
+            steps = (Step("turns", settings.kernel.drain_s, scheduler.drain), Step("outbox", RECEIPTS_S, postman.drain))
+            manager.stopping("turns rest", longest_s(steps) + GRACE_S + TIDYING_S)
+            await drain(steps)
             for server in servers:
                 server.close()
-            await scheduler.drain(settings.kernel.drain_s)
             for task in work[: len(lasting)]:
                 task.cancel()
+
+
+async def _alive(journal: SqliteJournal) -> None:
+    """A full disk is no reason to be started anew; a writer that does not answer is."""
+    with suppress(JournalFull):
+        await journal.probe()
 
 
 class Stored(Timers, Counter, Protocol):

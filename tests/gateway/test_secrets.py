@@ -51,7 +51,7 @@ async def served(known: list[Known]) -> AsyncIterator[tuple[Rig, Caller]]:
     nobody: Any = None
     async with kernel(script=[says(f"it was {CANARY}")]) as rig:
         here = (rig.inbox, rig.journal, rig.journal, rig.journal, rig.journal, rig.desk.grants, rig.feed, rig.clock, rig.ids)
-        yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known), nobody, nobody, nobody)))
+        yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known), nobody, nobody, nobody, nobody)))
 
 
 async def test_what_became_known_after_it_was_written_is_not_handed_out() -> None:

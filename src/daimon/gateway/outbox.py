@@ -42,6 +42,7 @@ class Postman:
         """Places that something is being sent to right now."""
         self._news = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
+        self._is_draining = False
 
     async def serve(self) -> None:
         """Runs until cancelled."""
@@ -53,12 +54,19 @@ class Postman:
                     self._news.clear()
                     before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
                     for message in await self._outbox.outgoing(MOST_AT_ONCE + len(before)):
-                        if message.to not in before and message.to not in self._busy:
+                        if not self._is_draining and message.to not in before and message.to not in self._busy:
                             self._busy.add(message.to)
                             tasks.create_task(self._deliver(message))
                     with suppress(TimeoutError):
                         async with asyncio.timeout(SWEEP_S):
                             await self._news.wait()
+
+    async def drain(self, seconds: float) -> None:
+        """Nothing new is sent; what is under way gets this long for its receipt, so that less of it stays unknown."""
+        self._is_draining = True
+        deadline = self._clock.monotonic() + seconds
+        while self._busy and self._clock.monotonic() < deadline:
+            await self._clock.sleep(0.05)
 
     async def _deliver(self, message: Outgoing) -> None:
         try:
