@@ -56,6 +56,7 @@ def bench(name: str | None, arguments: list[str]) -> None:
     if name is None:
         screen.say("\n".join(known) or "this checkout has no benchmarks")
         return
+    name = name.replace("-", "_")
     if name not in known:
         raise NotFound(f"there is no benchmark {name!r}; there are {', '.join(known) or 'none'}")
     sys.exit(subprocess.run([sys.executable, str(known[name]), *arguments], cwd=root, check=False).returncode)  # noqa: S603 - from the list above
