@@ -19,7 +19,7 @@ from pathlib import Path
 from daimon.abi.errors import BadInput, HomeBusy, Misconfigured, NotFound
 from daimon.gateway import unix
 from daimon.machine import unit as unit
-from daimon.machine import user
+from daimon.machine import user as user
 from daimon.machine.home import Home
 from daimon.machine.systemd import Seen as Seen
 from daimon.machine.systemd import Systemd, lingers

@@ -8,14 +8,14 @@ import shlex
 import sys
 from pathlib import Path
 
-from daimon import boot
+from daimon import service
 from daimon.abi.errors import BadInput, Misconfigured
 from daimon.cli import screen
 from daimon.cli.checkout import VARIABLE
 
 
 def make(name: str, is_agreed: bool, as_json: bool) -> None:
-    found = boot.user.find(name)
+    found = service.user.find(name)
     there = ensure(name, is_agreed)
     if as_json:
         screen.emit_value({"user": there.name, "uid": there.uid, "home": str(there.home), "made": found is None})
@@ -24,24 +24,26 @@ def make(name: str, is_agreed: bool, as_json: bool) -> None:
     screen.say(f"next, as root:\n    {program()} up --as {there.name}")
 
 
-def ensure(name: str, is_agreed: bool) -> boot.user.User:
+def ensure(name: str, is_agreed: bool) -> service.user.User:
     """That user; made after it was shown how and agreed to. Raises BadInput, Misconfigured."""
-    command = shlex.join(boot.user.creation(name))
-    if (found := boot.user.find(name)) is not None:
+    command = shlex.join(service.user.creation(name))
+    if (found := service.user.find(name)) is not None:
         return found
     if os.geteuid() != 0:
         raise Misconfigured(f"only root can make a user; run this as root: {program()} service user --name {name}")
     screen.remark(f"this will run: {command}")
     if not is_agreed and not _agrees(name):
         raise BadInput(f"nothing was done: user {name} was not agreed to (--yes does without asking)")
-    return boot.user.create(name)
+    return service.user.create(name)
 
 
 def offer() -> str:
     """For root on a terminal: how to have it otherwise."""
-    name = boot.user.USUAL
+    name = service.user.USUAL
     make = (
-        "" if boot.user.find(name) else f"    {program()} service user   # makes a system user {name}; shows the command and asks first\n"
+        ""
+        if service.user.find(name)
+        else f"    {program()} service user   # makes a system user {name}; shows the command and asks first\n"
     )
     return f"to run it as a user of its own instead, stop it and enter:\n{make}    {program()} up --as {name}"
 
