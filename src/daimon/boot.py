@@ -9,7 +9,7 @@ import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,7 @@ from daimon.abi.automation import Clerk
 from daimon.abi.channel import Channel
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
-from daimon.abi.errors import JournalFailed, Misconfigured
+from daimon.abi.errors import JournalFailed, JournalFull, Misconfigured
 from daimon.abi.event import Event
 from daimon.abi.files import FilesOf
 from daimon.abi.hook import Hooks
@@ -52,6 +52,7 @@ from daimon.gateway.api import Api, Parts
 from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
+from daimon.gateway.draining import Step, drain, longest_s
 from daimon.gateway.forwarding import Forwarding
 from daimon.gateway.hooks.posted import PostedTo, Postings
 from daimon.gateway.hooks.ready import Shelf
@@ -59,8 +60,9 @@ from daimon.gateway.hooks.receive import Behind, Receiver
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.outbox import Postman
+from daimon.gateway.readiness import Readiness
 from daimon.gateway.reception import ChannelReception, Hall
-from daimon.gateway.server import Server, bind_tcp
+from daimon.gateway.server import GRACE_S, Server, bind_tcp
 from daimon.gateway.supervisor import Supervisor
 from daimon.gateway.typing import Typing
 from daimon.heartbeat.clerk import LocalClerk
@@ -95,6 +97,7 @@ from daimon.machine.descriptors import make_room
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 from daimon.machine.logs import cleaned_logs
+from daimon.machine.notify import manager_of
 from daimon.machine.privacy import close_memory
 from daimon.meaning import meaning_of
 from daimon.memory.curator import StoreCurator
@@ -135,6 +138,14 @@ group. You have nothing of your owner's before you: no notes, no files, no plans
 not promise what you cannot do. Help with what you know and with what they tell you. Stay silent (an empty answer) when nothing is asked."""
 
 
+LISTENING_S = 5.0
+"""Channels get so long to end."""
+RECEIPTS_S = 5.0
+"""What is being sent at the end gets this long for its receipt."""
+TIDYING_S = 15.0
+"""For all that is closed after the servers."""
+
+
 def home_at(given: Path | None) -> Home:
     return config.home_at(given)
 
@@ -171,6 +182,7 @@ class Daimon:
 async def running(home: Home, settings: config.Settings, port: int | None = None, ask: keeper.Ask = keeper.nobody) -> AsyncIterator[Daimon]:
     """`ask`: for the passphrase of the vault, where it needs one."""
     async with AsyncExitStack() as stack:
+        manager = manager_of(os.environ, os.getpid())
         close_memory()  # before the first secret is in it
         make_room()
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
@@ -285,11 +297,12 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
         here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
+        readiness = Readiness(journal.probe)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
         behind = Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault))
         receiver = Receiver(behind, _posted_to(channels))
-        kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk)
+        kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk, readiness)
         api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, *kept))
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
@@ -300,8 +313,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
             tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve())
-            posting = (postman.serve(), supervisor.serve(), showing.serve())
-            lasting = (scheduler.serve(settings.kernel.slots), *posting, *tending, *summing_up)
+            beating = manager.keep_beating(partial(_alive, journal), clock)
+            lasting = (postman.serve(), scheduler.serve(settings.kernel.slots), showing.serve(), *tending, *summing_up, beating)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:
@@ -312,10 +325,20 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             stack.callback(gc.unfreeze)
             host, number = tcp.getsockname()[:2]
             url = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+            listening = tasks.create_task(supervisor.serve())  # last: what comes in finds everything in its place
+            readiness.state = "ready"
+            manager.ready(url)
             yield Daimon(url, (*warnings, *sandboxes.warnings, *sites.warnings, *laws.warnings, *user.warnings()), journal.stopped, hall)
+            readiness.state = "ending"
+            steps = (
+                Step("channels", LISTENING_S, partial(_ended, listening)),
+                Step("turns", settings.kernel.drain_s, scheduler.drain),
+                Step("outbox", RECEIPTS_S, postman.drain),
+            )
+            manager.stopping("turns rest", longest_s(steps) + GRACE_S + TIDYING_S)
+            await drain(steps)
             for server in servers:
                 server.close()
-            await scheduler.drain(settings.kernel.drain_s)
             for task in work[: len(lasting)]:
                 task.cancel()
 
@@ -326,6 +349,18 @@ def _posted_to(channels: Iterable[Channel]) -> Postings:
         if isinstance(channel, PostedTo):
             postings.register(channel.name, channel.posted)
     return postings
+
+
+async def _ended(task: "asyncio.Task[None]", seconds: float) -> None:
+    """What it acknowledged is on disk; what it did not comes again."""
+    task.cancel()
+    await asyncio.wait((task,), timeout=seconds)
+
+
+async def _alive(journal: SqliteJournal) -> None:
+    """A full disk is no reason to be started anew; a writer that does not answer is."""
+    with suppress(JournalFull):
+        await journal.probe()
 
 
 class Stored(Timers, Counter, Listing, Protocol):

@@ -48,6 +48,12 @@ def test_a_benchmark_gets_its_arguments_and_gives_its_exit_code(daimon: Daimon, 
     assert daimon.run("bench", "echo", "--fail").code == 5
 
 
+def test_a_benchmark_is_found_with_hyphens_too(daimon: Daimon, checkout: Path) -> None:
+    (checkout / "benchmarks" / "idle_day.py").write_text(ECHO)
+    assert json.loads(daimon.run("bench", "idle-day", "7").out) == ["7"]
+    assert json.loads(daimon.run("bench", "idle_day", "7").out) == ["7"]
+
+
 def test_an_unknown_benchmark_is_told_which_there_are(daimon: Daimon, checkout: Path) -> None:
     done = daimon.run("bench", "../one")
     assert done.code == 3

@@ -102,7 +102,7 @@ def test_the_names_of_this_machine_are_answered(daimon: Live, host: str) -> None
     ],
 )
 def test_another_name_is_refused_even_with_the_token(daimon: Live, host: str) -> None:
-    for path in ("/v1/status", "/healthz"):
+    for path in ("/v1/status", "/healthz", "/readyz"):
         answer = call(daimon, path, ("Host", host.encode()), authority(daimon))
         assert (answer.status, answer.code) == (421, "wrong_host")
 
@@ -116,7 +116,7 @@ def test_no_name_at_all_is_refused(daimon: Live) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:3000", "file://", ""])
 def test_a_web_page_is_refused_even_with_the_token(daimon: Live, origin: str) -> None:
-    for path in ("/v1/status", "/healthz"):
+    for path in ("/v1/status", "/healthz", "/readyz"):
         answer = call(daimon, path, ("Host", "127.0.0.1"), ("Origin", origin), authority(daimon))
         assert (answer.status, answer.code) == (403, "foreign_origin")
 
@@ -133,6 +133,11 @@ def test_a_page_may_not_ask_whether_it_may(daimon: Live) -> None:
 def test_health_needs_no_token(daimon: Live) -> None:
     answer = call(daimon, "/healthz", ("Host", "127.0.0.1"))
     assert (answer.status, answer.body) == (200, b"ok\n")
+
+
+def test_readiness_needs_no_token(daimon: Live) -> None:
+    answer = call(daimon, "/readyz", ("Host", "127.0.0.1"))
+    assert (answer.status, answer.body) == (200, b"ready\n")
 
 
 def test_the_socket_in_the_home_needs_no_token(daimon: Live) -> None:

@@ -558,3 +558,49 @@ def _retry_in_s(home: Path, clock: ManualClock) -> float:
 def states(home: Path) -> list[tuple[str, str]]:
     with database(home / "journal.db") as file:
         return [(state, note) for state, note in file.execute("SELECT state, note FROM outbox ORDER BY pos")]
+
+
+class Slow(FakeChannel):
+    """Sends when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__("mail", "never")
+        self.begun, self.let = asyncio.Event(), asyncio.Event()
+
+    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+        self.begun.set()
+        await self.let.wait()
+        return await super().send(piece, to, key)
+
+
+async def test_what_is_being_sent_at_the_end_gets_its_receipt_and_nothing_new_is_begun(tmp_path: Path) -> None:
+    mail = Slow()
+    async with opened(tmp_path / "journal.db") as journal, asyncio.timeout(DEADLINE_S):
+        desk = Desk(journal, ManualClock(), mail)
+        async with desk.open():
+            await desk.send((BOB, "one"), (BOB, "two"))
+            await mail.begun.wait()
+            resting = asyncio.ensure_future(desk.postman.drain(5.0))
+            await asyncio.sleep(0)
+            mail.let.set()
+            while not resting.done():
+                await desk.clock.advance(0.05)
+                await asyncio.sleep(0.001)
+            desk.nudge()
+        states = [(message.attempts, message.in_doubt) for message in await journal.outgoing(10)]
+    assert len(mail.sent) == 1
+    assert states == [(0, False)]
+
+
+async def test_a_receipt_that_does_not_come_is_not_waited_for_longer_than_that(tmp_path: Path) -> None:
+    mail = Slow()
+    async with opened(tmp_path / "journal.db") as journal, asyncio.timeout(DEADLINE_S):
+        desk = Desk(journal, ManualClock(), mail)
+        async with desk.open():
+            await desk.send((BOB, "one"))
+            await mail.begun.wait()
+            resting = asyncio.ensure_future(desk.postman.drain(5.0))
+            while not resting.done():
+                await desk.clock.advance(1.0)
+                await asyncio.sleep(0)
+    assert mail.sent == []

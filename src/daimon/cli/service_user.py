@@ -8,45 +8,55 @@ import shlex
 import sys
 from pathlib import Path
 
-from daimon import boot
+from daimon import service
 from daimon.abi.errors import BadInput, Misconfigured
 from daimon.cli import screen
 from daimon.cli.checkout import VARIABLE
 
 
 def make(name: str, is_agreed: bool, as_json: bool) -> None:
-    command = shlex.join(boot.user.creation(name))
-    found = boot.user.find(name)
-    if found is None:
-        if os.geteuid() != 0:
-            raise Misconfigured(f"only root can make a user; run this as root: {_program()} service user --name {name}")
-        screen.remark(f"this will run: {command}")
-        if not is_agreed and not _agrees(name):
-            raise BadInput(f"nothing was done: user {name} was not agreed to (--yes does without asking)")
-    there = found or boot.user.create(name)
+    found = service.user.find(name)
+    there = ensure(name, is_agreed)
     if as_json:
         screen.emit_value({"user": there.name, "uid": there.uid, "home": str(there.home), "made": found is None})
         return
     screen.say(f"user {there.name} ({there.uid}) {'is there already' if found else 'was made'}; its home is {there.home}")
-    screen.say(f"next, as root:\n    {_program()} up --as {there.name}")
+    screen.say(f"next, as root:\n    {program()} up --as {there.name}")
+
+
+def ensure(name: str, is_agreed: bool) -> service.user.User:
+    """That user; made after it was shown how and agreed to. Raises BadInput, Misconfigured."""
+    command = shlex.join(service.user.creation(name))
+    if (found := service.user.find(name)) is not None:
+        return found
+    if os.geteuid() != 0:
+        raise Misconfigured(f"only root can make a user; run this as root: {program()} service user --name {name}")
+    screen.remark(f"this will run: {command}")
+    if not is_agreed and not _agrees(name):
+        raise BadInput(f"nothing was done: user {name} was not agreed to (--yes does without asking)")
+    return service.user.create(name)
 
 
 def offer() -> str:
     """For root on a terminal: how to have it otherwise."""
-    name, program = boot.user.USUAL, _program()
-    make = "" if boot.user.find(name) else f"    {program} service user   # makes a system user {name}; shows the command and asks first\n"
-    return f"to run it as a user of its own instead, stop it and enter:\n{make}    {program} up --as {name}"
+    name = service.user.USUAL
+    make = (
+        ""
+        if service.user.find(name)
+        else f"    {program()} service user   # makes a system user {name}; shows the command and asks first\n"
+    )
+    return f"to run it as a user of its own instead, stop it and enter:\n{make}    {program()} up --as {name}"
 
 
 def _agrees(name: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Misconfigured(f"nobody is there to agree; run `{_program()} service user --name {name} --yes`")
+        raise Misconfigured(f"nobody is there to agree; run `{program()} service user --name {name} --yes`")
     sys.stderr.write("go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _program() -> str:
+def program() -> str:
     """As it can be typed from anywhere."""
     checkout = os.environ.get(VARIABLE)
     return shlex.quote(str(Path(checkout) / "daimon")) if checkout else "daimon"

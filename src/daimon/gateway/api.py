@@ -25,6 +25,7 @@
     POST /hooks/NAME             what a service posts; needs its signature, no token (`hooks/route.py`)
     …    /v1/automations, /v1/ticks, /v1/preview  see `automations.py`
     GET  /healthz                200 while it runs; needs no token
+    GET  /readyz                 200 when it takes work, else 503 and what is missing; needs no token
 
 It knows nothing of sockets: who may call is decided in `door`. Whatever it answers is cleaned: of known secrets, which may have become
 known after something was written down, and errors of what is shaped like one too.
@@ -67,6 +68,7 @@ from daimon.gateway.inbox import KEPT_BYTES, Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.memories import MemoryRoutes
 from daimon.gateway.people import PeopleRoutes
+from daimon.gateway.readiness import Readiness
 from daimon.gateway.socket import Socket
 from daimon.gateway.workspaces import WorkspaceRoutes
 from daimon.kernel.feed import Feed, Update
@@ -74,6 +76,7 @@ from daimon.kernel.grants import Standing
 from daimon.kernel.questions import OpenQuestion, open_questions
 
 MOST_ROWS = 1_000
+READY_AGAIN_S = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Parts:
     shelf: Shelf
     receiver: Receiver
     clerk: Clerk
+    readiness: Readiness
 
 
 class Api:
@@ -135,6 +139,7 @@ class Api:
                 *HookRoutes(parts.hooks, parts.shelf, self._json).all(),
                 *AutomationRoutes(parts.clerk, self._json).all(),
                 Route("/healthz", self._health),
+                Route("/readyz", self._ready),
                 WebSocketRoute("/v1/socket", Socket(parts.inbox, parts.archive, parts.feed, parts.redactor).serve),
             ],
             exception_handlers={DaimonError: self._failed, 404: self._nowhere, 405: self._nowhere, Exception: self._bug},
@@ -283,6 +288,11 @@ class Api:
 
     async def _health(self, request: Request) -> Response:
         return Response(b"ok\n", media_type="text/plain")
+
+    async def _ready(self, request: Request) -> Response:
+        missing = await self._parts.readiness.missing()
+        later = {"retry-after": str(READY_AGAIN_S)} if missing else None
+        return Response(f"{missing or 'ready'}\n", 503 if missing else 200, later, "text/plain")
 
     def _json(self, kind: Any, value: object, status: int = 200) -> Response:
         data = cleaned_json(encode(kind, value), self._parts.redactor.clean_known)

@@ -1,16 +1,18 @@
 """Automations over HTTP: the port `Clerk`, one route for each of its operations.
 
-GET    /v1/automations               all, with the schedule in words, the next time and the last tick
-PUT    /v1/automations/NAME          {"schedule", "task", …}: make it, or put this one in its place
-GET    /v1/automations/NAME          one
-DELETE /v1/automations/NAME          take it away; its ticks stay on record
-POST   /v1/automations/NAME/pause    ticks are recorded as skipped from now on
-POST   /v1/automations/NAME/resume
-POST   /v1/automations/NAME/run      now; answers with the tick
-GET    /v1/automations/NAME/ticks    newest first; ?limit
-GET    /v1/automations/NAME/preview  the next times; ?n
-GET    /v1/ticks                     of all, newest first; ?limit
-GET    /v1/preview                   ?schedule ?timezone ?n: of a schedule in words
+    GET    /v1/automations               all, with the schedule in words, the next time and the last tick
+    PUT    /v1/automations/NAME          {"schedule", "task", …}: make it, or put this one in its place
+    GET    /v1/automations/NAME          one
+    DELETE /v1/automations/NAME          take it away; its ticks stay on record
+    POST   /v1/automations/NAME/pause    ticks are recorded as skipped from now on
+    POST   /v1/automations/NAME/resume
+    POST   /v1/automations/NAME/run      now; answers with the tick
+    GET    /v1/automations/NAME/ticks    newest first; ?limit
+    GET    /v1/automations/NAME/preview  the next times; ?n
+    GET    /v1/ticks                     of all, newest first; ?limit
+    GET    /v1/preview                   ?schedule ?timezone ?n: of a schedule in words
+
+A name that is not there is 404.
 """
 
 from collections.abc import Awaitable, Callable

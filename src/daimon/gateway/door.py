@@ -23,6 +23,7 @@ from daimon.gateway.answers import explained
 from daimon.gateway.hooks.route import PATH
 
 _PORT = re.compile(r":\d+$")
+FOR_ANYBODY = frozenset({"/healthz", "/readyz"})
 HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -57,7 +58,7 @@ class TokenDoor:
             return 421, explained("wrong_host", f"this is not {host!r}; call it as 127.0.0.1 or localhost")
         if is_foreign:
             return 403, explained("foreign_origin", "web pages may not call this API")
-        if path != "/healthz" and not is_posted and not hmac.compare_digest(token, self._token):
+        if path not in FOR_ANYBODY and not is_posted and not hmac.compare_digest(token, self._token):
             return 401, explained("no_token", "send `Authorization: Bearer TOKEN`; the token is in the file `token` of the home directory")
         return None
 

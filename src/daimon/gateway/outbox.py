@@ -56,6 +56,7 @@ class Postman:
         """Places that something is being sent to right now."""
         self._news = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
+        self._is_draining = False
 
     async def serve(self) -> None:
         """Runs until cancelled."""
@@ -90,8 +91,17 @@ class Postman:
                 pass
         self._news.set()
 
+    async def drain(self, seconds: float) -> None:
+        """Nothing new is sent; what is under way gets this long for its receipt, so that less of it stays unknown."""
+        self._is_draining = True
+        deadline = self._desk.clock.monotonic() + seconds
+        while self._busy and self._desk.clock.monotonic() < deadline:
+            await self._desk.clock.sleep(0.05)
+
     async def _round(self, tasks: asyncio.TaskGroup) -> bool:
         """True: there may be more to begin with at once."""
+        if self._is_draining:
+            return False
         before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
         closed = [name for name, line in self._lines.items() if line.room() <= 0]
         most, begun = MOST_AT_ONCE + len(before), 0

@@ -130,6 +130,14 @@ class SqliteJournal:
         """How many transactions, and so fsyncs, this process has made."""
         return self._writer.commits
 
+    async def probe(self) -> None:
+        """Returns when the writer is alive and finds space. Raises JournalFailed. Writes only where the last write found no space."""
+        if self._writer.refused is None:
+            await self._writer.alone(lambda db: None)
+        else:
+            await self._writer.run(rewrite_version)
+            self._writer.refused = None
+
     async def newest(self) -> str:
         """The youngest turn's id; empty if there is none."""
         return await self._readers.run(lambda db: db.execute("SELECT COALESCE(MAX(id), '') FROM turns").get)
@@ -514,6 +522,11 @@ def _migrate(path: Path, connection: apsw.Connection) -> None:
         connection.execute(MIGRATIONS[version])
         connection.pragma("user_version", version + 1)
         connection.execute("COMMIT")
+
+
+def rewrite_version(connection: apsw.Connection) -> None:
+    """A write that changes nothing: it needs space all the same."""
+    connection.pragma("user_version", connection.pragma("user_version"))
 
 
 def last_position(connection: apsw.Connection) -> int:

@@ -59,6 +59,8 @@ class Writer:
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._failure: JournalFailed | None = None
         self._is_closed = False
+        self.refused: JournalFull | None = None
+        """The last write found no space, and none has succeeded since."""
         self.commits = 0
         """How many transactions wrote something."""
         self._loop = asyncio.get_running_loop()
@@ -132,11 +134,14 @@ class Writer:
         except apsw.Error as error:
             self._roll_back()
             failure = explain(error)
-            if not isinstance(failure, JournalFull):
+            if isinstance(failure, JournalFull):
+                self.refused = failure
+            else:
                 self._stop(failure)
             return [(job, None, failure) for job in batch]
         if self._connection.total_changes() > before:
             self.commits += 1
+            self.refused = None
             self._on_commit()
         return told
 

@@ -69,6 +69,22 @@ class Home:
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         return descriptor
 
+    def holder(self) -> int | None:
+        """The process that runs on this home; None if none does."""
+        try:
+            descriptor = os.open(self._lock, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            found = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            return int(found) if found.isdecimal() else 0
+        else:
+            return None
+        finally:
+            os.close(descriptor)
+
     def token(self) -> str:
         """The secret for calls over TCP, made at the first start."""
         try:

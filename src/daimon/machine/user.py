@@ -95,12 +95,17 @@ def become(user: User, home: Path) -> None:
         raise Misconfigured(f"--as {user.name} is root itself; name an ordinary user (`daimon service user` makes one)")
     if os.geteuid() != 0:
         raise Misconfigured(f"only root can start as another user; run this as root, or as {user.name} without --as")
-    _require_owner(user, home)
-    if (closed := _first_closed(user, [*_modules(), *([home] if home.exists() else [])])) is not None:
-        raise Misconfigured(_remedy(user, closed, home))
+    require_reach(user, home)
     _drop(user)
     os.umask(0o077)
     os.chdir(user.home if os.access(user.home, os.X_OK) else "/")
+
+
+def require_reach(user: User, home: Path, *more: Path) -> None:
+    """As root: that user gets to the interpreter, all modules, the home and these. Raises Misconfigured."""
+    _require_owner(user, home)
+    if (closed := _first_closed(user, [*_modules(), *more, *([home] if home.exists() else [])])) is not None:
+        raise Misconfigured(_remedy(user, closed, home))
 
 
 def _require_owner(user: User, home: Path) -> None:
