@@ -12,6 +12,8 @@ from tests.kernel.test_secrets import CANARY, KNOWN, MARK, ORDINARY, SHAPE, SHAP
 
 from daimon.abi.errors import BadInput
 from daimon.gateway.api import Api, Parts
+from daimon.gateway.hooks.posted import Postings
+from daimon.gateway.hooks.receive import Receiver
 from daimon.gateway.inbox import KEPT_BYTES
 from daimon.testing.model import says
 from daimon.vault.redact import Known, SecretRedactor
@@ -51,7 +53,7 @@ async def served(known: list[Known]) -> AsyncIterator[tuple[Rig, Caller]]:
     nobody: Any = None
     async with kernel(script=[says(f"it was {CANARY}")]) as rig:
         here = (rig.inbox, rig.journal, rig.journal, rig.journal, rig.journal, rig.desk.grants, rig.feed, rig.clock, rig.ids)
-        rest = (nobody, nobody, nobody, nobody, nobody, nobody, nobody, nobody, nobody)
+        rest = (nobody, nobody, nobody, nobody, nobody, nobody, Receiver(nobody, Postings()), nobody, nobody)
         yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known), *rest)))
 
 
