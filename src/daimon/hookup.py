@@ -58,7 +58,7 @@ class Hookup:
 
     def draft(self, name: str, said: Mapping[str, Any]) -> Wanted:
         """What is set up already, with these on top. Raises BadInput."""
-        before = lines.all_wanted(self.settings).get(name)
+        before = lines.all_wanted(config.load(self.home.config, {})).get(name)  # what the environment says is not written down
         known = {} if before is None else before.model_dump(exclude_unset=True)
         try:
             return KINDS[name].model_validate({**known, **said})
