@@ -81,9 +81,7 @@ def _print(rows: list[_Row]) -> None:
     screen.out().print(shown if rows else "no channel is set up")
     for row in rows:
         if row.state == "locked_out":
-            screen.remark(
-                f"only you can mend {row.name}: `daimon channel test {row.name}` says what is wrong, `daimon channel add {row.name}` sets it up anew"
-            )
+            screen.remark(f"only you can mend {row.name}: `daimon channel add {row.name}` sets it up anew")
 
 
 def _why(row: _Row) -> str:
