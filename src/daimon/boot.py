@@ -8,7 +8,7 @@ then it raises what failed.
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from daimon import __version__, config, extension, keeper, law, workshop
 from daimon.abi.automation import Clerk
-from daimon.abi.channel import Channel
 from daimon.abi.codec import fingerprint
 from daimon.abi.curator import Curator
 from daimon.abi.errors import JournalFailed, JournalFull, Misconfigured
@@ -54,16 +53,16 @@ from daimon.gateway.delivery import Desk
 from daimon.gateway.door import OpenDoor, TokenDoor
 from daimon.gateway.draining import Step, drain, longest_s
 from daimon.gateway.forwarding import Forwarding
-from daimon.gateway.hooks.posted import PostedTo, Postings
+from daimon.gateway.hooks.posted import Postings
 from daimon.gateway.hooks.ready import Shelf
 from daimon.gateway.hooks.receive import Behind, Receiver
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.outbox import Postman
-from daimon.gateway.readiness import Readiness
 from daimon.gateway.reception import ChannelReception, Hall
 from daimon.gateway.server import GRACE_S, Server, bind_tcp
 from daimon.gateway.supervisor import Supervisor
+from daimon.gateway.switchboard import Switchboard
 from daimon.gateway.typing import Typing
 from daimon.heartbeat.clerk import LocalClerk
 from daimon.heartbeat.drafting import drafted
@@ -261,12 +260,12 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
         forwarding = Forwarding(roster, lambda: mind.settings.asking.to)
         lines = Lines(settings, vault, os.environ, clock, journal)
-        channels = (*lines.all(), *kit.channels)
-        postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *channels), inbox, feed, random, forwarding.where)
+        postman = Postman(Desk(journal, clock, redactor), (LocalChannel(),), inbox, feed, random, forwarding.where)
         hall = Hall(inbox, roster, journal, journal, journal, clock, ids, postman.poke)
         supervisor = Supervisor(clock, random, redactor, postman.line_changed)
-        supervisor.add_all((channel.name, partial(channel.serve, ChannelReception(channel.name, hall))) for channel in channels)
-        showing = Typing(journal, channels, feed, clock)
+        showing, postings = Typing(journal, (), feed, clock), Postings()
+        board = Switchboard(postman, supervisor, showing, postings, lambda name: ChannelReception(name, hall))
+        board.change((*lines.all(), *kit.channels))
         backups = Schedule(home, plan_of(settings, home), clock, child_of(home.path))
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
         at_work = boxes if sandboxes.can_be_made else None
@@ -284,26 +283,31 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             here = (__version__, str(home.path), os.getpid(), started_at, mind.name)
             told = (*warnings, *laws.warnings, *vault.warnings, *user.warnings(), *sandboxes.warnings, *services.warnings, *sites.warnings)
             warned = (*told, *backups.warnings, *ticking.warnings)
-            return Status(*here, count, depth, journal.commits, warned, balances, supervisor.states())
+            knocks = await journal.knocks()
+            return Status(*here, count, depth, journal.commits, warned, balances, supervisor.states(), len(knocks))
 
         async def reload() -> Reloaded:
             changed = settings_of(home)  # first: with a fault in it the policies stay as they are, and so does what is said of them
+            lineup = lines.lineup(changed)
             rules = laws.reread()
             restart = mind.change(changed)
+            board.change((*lines.adopt(changed, lineup), *kit.channels))
             judge.change(rules, law.agents_of(mind.settings, registry.manifests()))
             await journal.reconsider(mind.brain.budget.limits, ())
             scheduler.poke()
             return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
-        here = (inbox, journal, journal, journal, journal, grants, feed, clock, ids)
-        readiness = Readiness(journal.probe)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
-        behind = Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault))
-        receiver = Receiver(behind, _posted_to(channels))
-        kept = (sites, shop, curator, Introductions(roster, clock, random), journal, shelf, receiver, clerk, readiness)
-        api = Api(Parts(*here, status, reload, accounts, mind.warm, redactor, *kept))
+        receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
+        parts = Parts(
+            inbox=inbox, archive=journal, overview=journal, store=journal, ledger=journal, grants=grants, feed=feed, clock=clock, ids=ids,
+            status=status, reload=reload, accounts=accounts, warm=mind.warm, redactor=redactor, workspaces=sites, trials=shop,
+            curator=curator, introductions=Introductions(roster, clock, random), hooks=journal, shelf=shelf, receiver=receiver,
+            clerk=clerk, readiness=readiness, poke=supervisor.poke,
+        )  # fmt: skip
+        api = Api(parts)
         tcp = bind_tcp(settings.gateway.host, settings.gateway.port if port is None else port)
         stack.callback(tcp.close)
         local = unix.bind(home.socket)
@@ -341,14 +345,6 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
                 server.close()
             for task in work[: len(lasting)]:
                 task.cancel()
-
-
-def _posted_to(channels: Iterable[Channel]) -> Postings:
-    postings = Postings()
-    for channel in channels:
-        if isinstance(channel, PostedTo):
-            postings.register(channel.name, channel.posted)
-    return postings
 
 
 async def _ended(task: "asyncio.Task[None]", seconds: float) -> None:

@@ -30,7 +30,7 @@ from daimon.models.router import ListRouter, Rule
 
 REFLEX = "reflex"
 RETIRE_S = 3_600.0
-CHANGEABLE = frozenset({"agents", "model", "models", "routes", "budget"})
+CHANGEABLE = frozenset({"agents", "model", "models", "routes", "budget", "channels"})
 """Settings that take effect without a restart."""
 
 

@@ -32,17 +32,26 @@ def put_model(name: str, entry: config.ModelEntry, remark: str = "") -> Change:
     said = entry.model_dump(exclude_unset=True)
 
     def change(tree: Tree) -> None:
-        models = tree.get("models")
-        if models is None:
-            tree["models"] = {name: _written(said)}
-        elif name not in models:
-            models[name] = _written(said)
-        else:
-            _merge(models[name], said)
+        _put(tree, "models", name, said)
         if remark:
             _comment(tree["models"][name], remark)
 
     return change
+
+
+def put_channel(name: str, said: Mapping[str, Any]) -> Change:
+    """`[channels.NAME]`, in the same way."""
+    return lambda tree: _put(tree, "channels", name, said)
+
+
+def _put(tree: Tree, section: str, name: str, said: Mapping[str, Any]) -> None:
+    entries = tree.get(section)
+    if entries is None:
+        tree[section] = {name: _written(said)}
+    elif name not in entries:
+        entries[name] = _written(said)
+    else:
+        _merge(entries[name], said)
 
 
 def _comment(entry: Tree, remark: str) -> None:
@@ -60,12 +69,17 @@ def _merge(into: Tree, said: Mapping[str, Any]) -> None:
 
 
 def drop_model(name: str) -> Change:
-    def change(tree: Tree) -> None:
-        del tree["models"][name]
-        if not tree["models"]:
-            del tree["models"]
+    return lambda tree: _drop(tree, "models", name)
 
-    return change
+
+def drop_channel(name: str) -> Change:
+    return lambda tree: _drop(tree, "channels", name)
+
+
+def _drop(tree: Tree, section: str, name: str) -> None:
+    del tree[section][name]
+    if not tree[section]:
+        del tree[section]
 
 
 def use_models(names: Sequence[str]) -> Change:
@@ -152,4 +166,4 @@ def _written(value: Any) -> Any:
 
 
 def _asked(tree: Tree) -> str:
-    return tomlkit.dumps({key: tree[key] for key in ("model", "models") if key in tree})
+    return tomlkit.dumps({key: tree[key] for key in ("model", "models", "channels") if key in tree})

@@ -53,7 +53,7 @@ async def served(known: list[Known]) -> AsyncIterator[tuple[Rig, Caller]]:
     nobody: Any = None
     async with kernel(script=[says(f"it was {CANARY}")]) as rig:
         here = (rig.inbox, rig.journal, rig.journal, rig.journal, rig.journal, rig.desk.grants, rig.feed, rig.clock, rig.ids)
-        rest = (nobody, nobody, nobody, nobody, nobody, nobody, Receiver(nobody, Postings()), nobody, nobody)
+        rest = ((nobody,) * 6) + (Receiver(nobody, Postings()), nobody, nobody, nobody)
         yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known), *rest)))
 
 

@@ -136,6 +136,41 @@ async def test_the_fall_of_one_is_nobody_elses_trouble() -> None:
         assert good.starts == 1
 
 
+async def test_what_comes_while_it_runs_is_kept_too_and_what_goes_has_ended() -> None:
+    clock, first, second = ManualClock(), Part(), Part()
+    async with kept(clock, []) as supervisor:
+        supervisor.add("mail", first.run)
+        await turns_of_the_loop()
+        assert first.starts == 1
+        supervisor.add("slack", second.run)
+        supervisor.remove("mail")
+        await turns_of_the_loop()
+        assert first.ends.cancelled()
+        assert [line.name for line in supervisor.states()] == ["slack"]
+        assert not supervisor.poke("mail")
+        await advance(clock, UP_AFTER_S)
+        assert [line.state for line in supervisor.states()] == ["up"]
+
+
+async def test_whatever_takes_anothers_place_begins_when_that_has_ended() -> None:
+    clock, new = ManualClock(), Part()
+    may_end = asyncio.Event()
+
+    async def old() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await may_end.wait()
+
+    async with kept(clock, [], mail=old) as supervisor:
+        supervisor.add("mail", new.run)
+        await turns_of_the_loop()
+        assert new.starts == 0
+        may_end.set()
+        await turns_of_the_loop()
+        assert new.starts == 1
+
+
 async def test_each_change_is_one_line_of_the_log_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
     clock, part = ManualClock(), Part()
     supervisor = Supervisor(clock, SeededRandom(), PlainRedactor({"token": "Vq8_mZ3-tL7xK2wR9"}))

@@ -38,7 +38,7 @@ def show(given: Path | None, as_json: bool) -> None:
 
 
 def invite(given: Path | None, name: str, rank: Rank, as_json: bool) -> None:
-    made: Invitation = asyncio.run(_with(config.home_at(given), lambda by: by.invite(name, rank)))
+    made = invited(config.home_at(given), name, rank)
     if as_json:
         screen.emit(encode(Invitation, made))
         return
@@ -46,6 +46,11 @@ def invite(given: Path | None, name: str, rank: Rank, as_json: bool) -> None:
     screen.say(pairing.shown(made.code))
     until = f"{made.until.astimezone():%H:%M}"
     screen.remark(f"It pairs {whose}: send it to the agent there, not in a group. Valid until {until}, once.")
+
+
+def invited(home: config.Home, name: str, rank: Rank) -> Invitation:
+    made: Invitation = asyncio.run(_with(home, lambda by: by.invite(name, rank)))
+    return made
 
 
 def allow(given: Path | None, contact: str, name: str, rank: Rank, as_json: bool) -> None:

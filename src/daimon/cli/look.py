@@ -61,6 +61,7 @@ def _running(status: Status) -> tuple[tuple[str, str], ...]:
         ("work", f"{status.depth.running} running, {status.depth.waiting} waiting; {status.commits} commits since the start"),
         *((("cost", "; ".join(map(words.balance, status.balances))),) if status.balances else ()),
         *((("channels", ", ".join(map(_line, status.lines))),) if status.lines else ()),
+        *((("strangers", f"{status.strangers} knocked and got no answer; `daimon people` lists them"),) if status.strangers else ()),
         *(("warning", warning) for warning in status.warnings),
     )
 
@@ -69,6 +70,7 @@ def _line(line: LineState) -> str:
     if line.state in ("up", "starting"):
         return f"{line.name} {line.state}"
     again = f", next try at {line.next_try:%H:%M:%S}" if line.next_try else ""
+    again += f"; `daimon channel test {line.name}` says more" if line.state == "locked_out" else ""
     return f"{line.name} {line.state.replace('_', ' ')} since {line.since:%m-%d %H:%M} ({words.short(line.why, 100)}{again})"
 
 

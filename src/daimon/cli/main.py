@@ -10,6 +10,7 @@ import typer
 from daimon import __version__
 from daimon.cli import (
     automations,
+    channel,
     commands,
     dev,
     exits,
@@ -44,6 +45,7 @@ app.add_typer(dev.app, name="dev")
 app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
+app.add_typer(channel.app, name="channel")
 app.add_typer(people.app, name="people")
 app.add_typer(hooks.app, name="hooks")
 app.add_typer(sandbox.app, name="sandbox")

@@ -1,28 +1,19 @@
-"""`daimon model test`, `use`, `price` and `remove`, and how a running gateway learns of a change."""
+"""`daimon model test`, `use`, `price` and `remove`."""
 
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from daimon import config
-from daimon.abi.errors import BadInput, DaimonError
+from daimon.abi.errors import BadInput
 from daimon.abi.money import dollars
 from daimon.cli import hidden, model_words, screen
-from daimon.gateway.client import Client
+from daimon.cli.reloading import News, reloaded
 from daimon.setup import Answer, Setup, Wanted, place_of, rate_of
 
 ORDER_VARIABLE = f"{config.PREFIX}MODEL__USE"
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """What a change means to those who answer."""
-
-    now: str
-    later: str
 
 
 USED = News("the running gateway uses it now", "the next start uses it")
@@ -83,7 +74,7 @@ def opened(given: Path | None) -> Setup:
 
 def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str, news: News = USED) -> None:
     """Says what was done, and who knows of it."""
-    is_heard, heard = _reload(setup.home, news)
+    is_heard, heard = reloaded(setup.home, news)
     if as_json:
         screen.emit_value({**value, "reloaded": is_heard})
         return
@@ -91,19 +82,6 @@ def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str,
     screen.remark(heard)
     if ORDER_VARIABLE in os.environ:
         screen.remark(f"{ORDER_VARIABLE} of the environment says another order, and it wins where it is set")
-
-
-def _reload(home: config.Home, news: News) -> tuple[bool, str]:
-    """Whether a gateway runs and took it, and that in words. The change itself is made, whatever a gateway says."""
-    client = Client(home.socket)
-    if not client.is_there():
-        return False, news.later
-    try:
-        restart = client.reload().restart
-    except DaimonError as refused:
-        return False, f"the running gateway did not take it: {refused}; restart it"
-    waiting = f"; what has changed in {', '.join(restart)} waits for its next start" if restart else ""
-    return True, f"{news.now}{waiting}"
 
 
 def asking(wanted: Wanted) -> str:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from rich.text import Text
 
-from daimon import config
+from daimon import config, keeper, lines
 from daimon.abi.codec import encode
+from daimon.abi.errors import Misconfigured
 from daimon.cli import screen
 
 Origin = Literal["default", "file", "env"]
@@ -28,12 +29,29 @@ def path(given: Path | None) -> None:
 
 
 def check(given: Path | None, as_json: bool) -> None:
-    file = config.home_at(given).config
-    config.load(file, os.environ)
+    home = config.home_at(given)
+    file = home.config
+    warnings = _lacking(home, config.load(file, os.environ))
     if as_json:
-        screen.emit_value({"path": str(file), "ok": True})
-    else:
-        screen.say(f"{file} is good" if file.exists() else f"{file} is not there; all settings have their defaults")
+        screen.emit_value({"path": str(file), "ok": True, "warnings": list(warnings)})
+        return
+    screen.say(f"{file} is good" if file.exists() else f"{file} is not there; all settings have their defaults")
+    for warning in warnings:
+        screen.remark(warning, style="yellow")
+
+
+def _lacking(home: config.Home, settings: config.Settings) -> tuple[str, ...]:
+    """What channels would miss if they started now. Nobody is asked for a passphrase."""
+    wanted = lines.all_wanted(settings).values()
+    if not wanted:
+        return ()
+    vault = keeper.found(home, os.environ)
+    try:
+        return tuple(why for each in wanted for why in lines.lacking(each, vault, os.environ))
+    except Misconfigured as locked:
+        return (f"whether the secrets of the channels are there was not looked at: {locked}",)
+    finally:
+        vault.close()
 
 
 def show(given: Path | None, as_json: bool) -> None:

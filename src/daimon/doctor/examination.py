@@ -9,7 +9,7 @@ from daimon.abi.errors import DaimonError
 from daimon.backup import copies
 from daimon.backup.inventory import INDEX
 from daimon.backup.plan import plan_of
-from daimon.doctor import backups, house, journal, memory
+from daimon.doctor import backups, channels, house, journal, memory
 from daimon.doctor.finding import Finding
 from daimon.doctor.looking import looked_at, steadily
 from daimon.machine.clock import SystemClock
@@ -22,7 +22,7 @@ async def examined(home: Home, *, everything: bool = False) -> tuple[Finding, ..
         return (Finding("note", "home", f"there is nothing at {home.path} yet", "start Daimon with `daimon up`, or choose another --home"),)
     stored = await asyncio.to_thread(_stored, home, everything=everything)
     kept = await asyncio.to_thread(_kept, home, everything=everything)
-    return (*stored, await _sandbox(), *kept)
+    return (*stored, await _sandbox(), *await channels.look(home, _settings(home)), *kept)
 
 
 def _stored(home: Home, *, everything: bool) -> tuple[Finding, ...]:

@@ -43,6 +43,8 @@ class Status:
     """Of the day and the month."""
     lines: tuple[LineState, ...] = ()
     """Channels, and what else is kept running."""
+    strangers: int = 0
+    """So many knocked and were not let in."""
 
 
 @dataclass(frozen=True, slots=True)

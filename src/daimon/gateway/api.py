@@ -14,7 +14,8 @@
     GET  /v1/costs               what models cost; ?by (day, month, job, agent, model, conversation, turn) ?since ?until (days)
     GET  /v1/grants              what the owner allowed ahead of time, and is in force; ?all=true for all that ever was
     DELETE /v1/grants/ID         take it back
-    POST /v1/reload              read policies and the settings of agents, models, routes and budget again
+    POST /v1/reload              read policies and the settings of agents, models, routes, budget and channels again
+    POST /v1/channels/NAME/poke  try a channel that is down or locked out now; 202
     GET  /v1/feed                live progress as lines of JSON; ?conversation
     GET  /v1/socket              a WebSocket: everything that happens, from a cursor on, and a way in; see `socket.py`
     GET  /v1/status              how it is
@@ -108,6 +109,8 @@ class Parts:
     receiver: Receiver
     clerk: Clerk
     readiness: Readiness
+    poke: Callable[[str], bool]
+    """Try a channel again now. False: there is none of that name."""
 
 
 class Api:
@@ -131,6 +134,7 @@ class Api:
                 Route("/v1/grants", self._grants),
                 Route("/v1/grants/{id}", self._revoke, methods=["DELETE"]),
                 Route("/v1/reload", self._reload, methods=["POST"]),
+                Route("/v1/channels/{name}/poke", self._poke, methods=["POST"]),
                 Route("/v1/feed", self._feed),
                 Route("/v1/status", self._status),
                 *WorkspaceRoutes(parts.workspaces, parts.trials, self._json).all(),
@@ -271,6 +275,12 @@ class Api:
 
     async def _reload(self, request: Request) -> Response:
         return self._json(Reloaded, await self._parts.reload())
+
+    async def _poke(self, request: Request) -> Response:
+        name = str(request.path_params["name"])
+        if not self._parts.poke(name):
+            raise NotFound(f"there is no channel {name[:80]!r}; `daimon channel list` shows those that there are")
+        return self._json(dict[str, str], {"poked": name}, 202)
 
     async def _feed(self, request: Request) -> Response:
         self._parts.warm()

@@ -80,6 +80,10 @@ class Client:
         """The gateway reads its settings and keys anew. Raises Misconfigured if they cannot be used; then it goes on with the old ones."""
         return _read(Reloaded, self._call("POST", "/v1/reload"))
 
+    def poke(self, channel: str) -> None:
+        """Try a channel that is down or locked out now. Raises NotFound."""
+        self._call("POST", f"/v1/channels/{quote(channel, safe='')}/poke")
+
     def status(self) -> Status:
         return _read(Status, self._get("/v1/status"))
 

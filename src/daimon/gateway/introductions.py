@@ -6,10 +6,12 @@ A code is made here and shown once; the directory keeps its hash. No web framewo
 from dataclasses import dataclass
 from typing import Protocol
 
+from daimon.abi.errors import BadInput
 from daimon.abi.ids import PrincipalId
 from daimon.abi.people import Contact, Directory, Invitation, Knock, Person, Rank
 from daimon.abi.ports import Clock, Random
 from daimon.gateway import pairing
+from daimon.gateway.mail.authentic import UNVERIFIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Introductions:
         return await self.directory.invite(name, rank, pairing.invitation(self.random), self.clock.now() + pairing.VALID)
 
     async def allow(self, channel: str, sender: str, name: str, rank: Rank) -> Person:
+        if sender.startswith(UNVERIFIED):
+            raise BadInput(
+                f"{channel}:{sender[:100]} cannot be let in: nobody vouches for this sender, so anybody could write as them; "
+                "see authserv_id in docs/channels-mail.md, then let in the bare address"
+            )
         return await self.directory.allow(channel, sender, name, rank)
 
     async def change(self, person: PrincipalId, rank: Rank) -> Person:

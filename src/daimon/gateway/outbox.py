@@ -47,9 +47,9 @@ class Postman:
         self._inside = inside
         self._where = where or _as_addressed
         self._feed = feed
-        channels = tuple(channels)
-        self._lines = {each.name: Line(each.traits, desk.clock, random) for each in channels}
-        self._couriers = {each.name: Courier(each, self._lines[each.name], desk) for each in channels}
+        self._random = random
+        self._lines: dict[str, Line] = {}
+        self._couriers: dict[str, Courier] = {}
         self._nowhere = Line(Traits("harmless"), desk.clock, random)
         """For what is for no channel: events, and what was addressed wrongly."""
         self._busy: set[Address] = set()
@@ -57,6 +57,20 @@ class Postman:
         self._news = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
         self._is_draining = False
+        for each in channels:
+            self.add(each)
+
+    def add(self, channel: Channel) -> None:
+        """In the place of the one with its name: what is under way there goes on with the old one, the next with this."""
+        line = self._lines[channel.name] = Line(channel.traits, self._desk.clock, self._random)
+        self._couriers[channel.name] = Courier(channel, line, self._desk)
+        self._news.set()
+
+    def remove(self, name: str) -> None:
+        """What is still queued for it fails, and says why."""
+        self._lines.pop(name, None)
+        self._couriers.pop(name, None)
+        self._news.set()
 
     async def serve(self) -> None:
         """Runs until cancelled."""

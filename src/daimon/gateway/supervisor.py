@@ -7,6 +7,9 @@ somebody says that it is worth a try (`poke`). One part's fall is nobody else's 
     starting → up      it has run for some seconds without breaking
     any → down         it broke, or ended by itself
     any → locked_out   it raised LockedOut
+
+Parts come and go while it runs. One that takes another's place begins when the other has ended, since two that listen to the same thing
+would take from each other.
 """
 
 import asyncio
@@ -29,6 +32,8 @@ UP_AFTER_S = 3.0
 STEADY_AFTER_S = 120.0
 """What stayed up for so long has not fallen again and again."""
 MOST_WHY = 300
+ENDING_S = 10.0
+"""So long a part that was told to end holds up the one that takes its place."""
 _log = logging.getLogger(__name__)
 
 Work = Callable[[], Awaitable[None]]
@@ -41,6 +46,7 @@ class _Part:
     falls: int = 0
     """In a row."""
     poked: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
 
 
 class Supervisor:
@@ -51,14 +57,27 @@ class Supervisor:
         self._redactor = redactor
         self._told = told
         self._parts: dict[str, _Part] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+        """While it serves."""
 
     def add(self, name: str, work: Work) -> None:
-        """Before `serve`."""
-        self._parts[name] = _Part(work, LineState(name, "starting", self._clock.now()))
+        """Before `serve` or during it; in the place of what has this name."""
+        ending = self.remove(name)
+        part = self._parts[name] = _Part(work, LineState(name, "starting", self._clock.now()))
+        if self._tasks is not None:
+            part.task = self._tasks.create_task(self._keep(part, ending))
 
     def add_all(self, parts: Iterable[tuple[str, Work]]) -> None:
         for name, work in parts:
             self.add(name, work)
+
+    def remove(self, name: str) -> "asyncio.Task[None] | None":
+        """It is told to end. Returns what is over when it has."""
+        part = self._parts.pop(name, None)
+        if part is None or part.task is None:
+            return None
+        part.task.cancel()
+        return part.task
 
     def states(self) -> tuple[LineState, ...]:
         return tuple(part.line for part in self._parts.values())
@@ -73,10 +92,14 @@ class Supervisor:
     async def serve(self) -> None:
         """Runs until cancelled."""
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             for part in self._parts.values():
-                tasks.create_task(self._keep(part))
+                part.task = tasks.create_task(self._keep(part))
+            await asyncio.get_running_loop().create_future()  # others may come, also where there is none yet
 
-    async def _keep(self, part: _Part) -> None:
+    async def _keep(self, part: _Part, ending: "asyncio.Task[None] | None" = None) -> None:
+        if ending is not None:
+            await asyncio.wait((ending,), timeout=ENDING_S)
         while True:
             part.poked.clear()
             failure, lasted_s = await self._run(part)

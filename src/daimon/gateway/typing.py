@@ -32,6 +32,12 @@ class Typing:
         self._clock = clock
         self._shown: dict[Conversation, tuple[TurnId, asyncio.Task[None]]] = {}
 
+    def add(self, channel: Channel) -> None:
+        self._channels[channel.name] = channel
+
+    def remove(self, name: str) -> None:
+        self._channels.pop(name, None)
+
     async def serve(self) -> None:
         """Runs until cancelled."""
         with self._feed.subscribe() as updates:

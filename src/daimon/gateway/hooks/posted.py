@@ -34,5 +34,8 @@ class Postings:
             raise Misconfigured(f"nothing can be registered as /hooks/{name}: it is taken, or no name")
         self._by_name[name] = posted
 
+    def remove(self, name: str) -> None:
+        self._by_name.pop(name, None)
+
     def get(self, name: str) -> OnPosted | None:
         return self._by_name.get(name)

@@ -78,6 +78,14 @@ def addresses(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words if _ADDRESS.fullmatch(word)))
 
 
+def believable(headers: Headers) -> str:
+    """The name on the topmost `Authentication-Results`, in lower case: who would have to be believed. Empty: there is none."""
+    values = headers.all("authentication-results")
+    sections = _sections(values[0]) if values else []
+    name = (sections[0].split() or [""])[0].strip('"').lower() if sections else ""
+    return name if _DOMAIN.fullmatch(name) else ""
+
+
 def _claimed(lines: tuple[str, ...]) -> str:
     return " and ".join(shown(line, 100) for line in lines[:3]) or "nobody"
 

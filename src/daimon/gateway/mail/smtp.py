@@ -19,10 +19,7 @@ DATA_S = 300.0
 
 
 async def submit(account: Account, recipients: Sequence[str], data: bytes) -> None:
-    server = account.server("smtp")
-    context = account.tls() if server.security != "none" else None
-    client = SMTP(hostname=server.host, port=server.port, timeout=COMMAND_S, tls_context=context,
-                  use_tls=server.security == "tls", start_tls=server.security == "starttls")  # fmt: skip
+    client = _client(account)
     try:
         await _prepare(client, account, recipients, len(data))
         try:
@@ -35,12 +32,35 @@ async def submit(account: Account, recipients: Sequence[str], data: bytes) -> No
         client.close()
 
 
-async def _prepare(client: SMTP, account: Account, recipients: Sequence[str], size: int) -> None:
+async def enter(account: Account) -> bool:
+    """Logs in and leaves. False: the server wants no password. Raises NotSent, LockedOut."""
+    client = _client(account)
+    try:
+        await _prepare(client, account, (), None)
+        has_password = client.supports_extension("auth")
+        with suppress(SMTPException, OSError):
+            await client.quit(timeout=2.0)
+    finally:
+        client.close()
+    return has_password
+
+
+def _client(account: Account) -> SMTP:
+    server = account.server("smtp")
+    context = account.tls() if server.security != "none" else None
+    return SMTP(hostname=server.host, port=server.port, timeout=COMMAND_S, tls_context=context,
+                use_tls=server.security == "tls", start_tls=server.security == "starttls")  # fmt: skip
+
+
+async def _prepare(client: SMTP, account: Account, recipients: Sequence[str], size: int | None) -> None:
+    """Up to the mail itself. Without a size: there is none, and only the password is shown."""
     try:
         await client.connect(timeout=CONNECT_S)
         await client.ehlo()
         if client.supports_extension("auth"):
             await client.login(account.login, account.password())
+        if size is None:
+            return
         await client.mail(account.address, options=[f"size={size}"] if client.supports_extension("size") else None)
         for recipient in recipients:
             await client.rcpt(recipient)
