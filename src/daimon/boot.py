@@ -298,6 +298,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             return Reloaded(mind.settings.model.use, restart, judge.version)
 
         await journal.reconsider(mind.brain.budget.limits, mind.used)
+        readiness = Readiness(journal.probe)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
         receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
