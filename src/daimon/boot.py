@@ -59,6 +59,7 @@ from daimon.gateway.hooks.receive import Behind, Receiver
 from daimon.gateway.inbox import Inbox
 from daimon.gateway.introductions import Introductions
 from daimon.gateway.outbox import Postman
+from daimon.gateway.readiness import Readiness
 from daimon.gateway.reception import ChannelReception, Hall
 from daimon.gateway.server import GRACE_S, Server, bind_tcp
 from daimon.gateway.supervisor import Supervisor
