@@ -25,7 +25,7 @@ from daimon.kernel.feed import Spoken
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-LONGEST_LINES = 60
+LONGEST_LINES = 80
 DEADLINE_S = 60
 
 

@@ -382,7 +382,7 @@ def test_an_open_feed_does_not_hold_up_the_end(tmp_path: Path) -> None:
 
 def test_what_went_out_is_listed_by_channel_and_state(daimon: Live) -> None:
     with daimon.feed("outbox") as feed:
-        daimon.say("hello", "outbox")
+        daimon.say("say hello", "outbox")
         feed.until("spoken")
     found = [each for each in daimon.get("/v1/outbox?channel=local&state=confirmed") if each["conversation"]["name"] == "outbox"]
     assert found

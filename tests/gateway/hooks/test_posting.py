@@ -39,7 +39,7 @@ def test_a_signed_delivery_is_on_disk_when_202_comes_and_begins_a_turn(daimon: L
     assert event["body"]["task"] == "say hello"
     assert {origin["author"] for origin in event["label"]["origins"]} == {"owner", "stranger"}
     assert {origin["author"] for origin in event["body"]["by"]["origins"]} == {"owner"}
-    assert event["reply_to"] == {"channel": "local", "to": f"hooks/{github.hook.name}"}
+    assert event["reply_to"] == {"channel": "local", "to": "owner"}
 
 
 def test_without_a_task_it_is_a_strangers_word_and_nothing_else(daimon: Live) -> None:
