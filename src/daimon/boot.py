@@ -127,6 +127,8 @@ from daimon.tools.terminal import terminal_tools
 from daimon.tools.web import web_tools
 from daimon.vault.redact import SecretRedactor
 
+POST_DRAIN_S = 5.0
+"""So long messages that are being sent when the process is to end may take."""
 SYSTEM = """You are Daimon, a personal agent that runs on its owner's own machine. You act through tools and say plainly what you did.
 Stay silent (an empty answer) when an event needs no answer."""
 OTHERS_SYSTEM = """You are Daimon, the agent of somebody who lets others talk to you as well. Here you talk with one of those, or in a
@@ -318,6 +320,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             for server in servers:
                 server.close()
             await scheduler.drain(settings.kernel.drain_s)
+            await postman.drain(POST_DRAIN_S)
             for task in work[: len(lasting)]:
                 task.cancel()
 
