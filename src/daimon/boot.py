@@ -64,6 +64,7 @@ from daimon.gateway.supervisor import Supervisor
 from daimon.gateway.typing import Typing
 from daimon.heartbeat.clerk import LocalClerk
 from daimon.heartbeat.drafting import drafted
+from daimon.heartbeat.hearing import hear
 from daimon.heartbeat.looking import Looking
 from daimon.heartbeat.ticking import Around, Ticking
 from daimon.heartbeat.watchers.table import watchers
@@ -303,7 +304,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
-            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve())
+            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve(), hear(feed, ticking.poke))
             posting = (postman.serve(), supervisor.serve(), showing.serve())
             lasting = (scheduler.serve(settings.kernel.slots), *posting, *tending, *summing_up)
             work = [tasks.create_task(job) for job in lasting]
