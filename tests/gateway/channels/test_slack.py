@@ -10,9 +10,9 @@ import uvloop
 from tests.gateway.channels.telegram_rig import Shelf
 
 from daimon.abi.channel import Arrival, Choice, Message, Piece, Pressed, Reacted
-from daimon.abi.errors import LockedOut, NotSent
+from daimon.abi.errors import InDoubt, LockedOut, NotSent
 from daimon.abi.message import File, Text
-from daimon.gateway.channels.slack import SlackChannel, Tokens, Workspace
+from daimon.gateway.channels.slack import MOST_PAGES, SlackChannel, Tokens, Workspace
 from daimon.gateway.channels.slack_events import readable
 from daimon.testing.clock import ManualClock
 from daimon.testing.reception import MemoryReception
@@ -230,3 +230,37 @@ def test_it_listens_and_sends_under_uvloop_too() -> None:
 )
 def test_slack_s_notation_is_read_as_people_read_it(sent: str, read: str) -> None:
     assert readable(sent, BOT) == read
+
+
+async def test_a_message_is_found_also_if_much_was_said_since() -> None:
+    async with opened() as rig:
+        channel = rig.channel()
+        await channel.send(Piece("hello"), CHANNEL, "k/0")
+        for n in range(450):
+            rig.server.workspace.says(BEN, CHANNEL, f"{n}")
+        assert await channel.find(Piece("hello"), CHANNEL, "k/0") is not None
+        assert await channel.find(Piece("hello"), CHANNEL, "k/1") is None
+
+
+async def test_where_too_much_was_said_since_it_is_in_doubt_whether_a_message_is_there() -> None:
+    async with opened() as rig:
+        for n in range(200 * MOST_PAGES + 1):
+            rig.server.workspace.says(BEN, CHANNEL, f"{n}")
+        with pytest.raises(InDoubt):
+            await rig.channel().find(Piece("hello"), CHANNEL, "k/0")
+
+
+async def test_what_was_missed_and_cannot_be_read_ends_the_listening_though_nobody_says_anything() -> None:
+    async with opened() as rig:
+        async with rig.serving():
+            rig.server.workspace.says(ANNA, CHAT, "begin")
+            await rig.until(bool)
+        rig.server.workspace.says(ANNA, CHAT, "missed")
+        rig.server.forget()
+        rig.server.fail(Fault("500", "users.conversations"))
+        async with rig.serving() as serving:
+            done, _ = await asyncio.wait({serving}, timeout=5)
+            assert done and isinstance(serving.exception(), ConnectionError)
+        async with rig.serving():
+            await rig.until(lambda took: len({each.key for each in took}) >= 2)
+        assert [words(each) for each in rig.come()] == ["begin", "missed"]

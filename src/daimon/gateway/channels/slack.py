@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from daimon.abi.channel import Attachment, Message, Piece, Receipt, Reception, Traits
-from daimon.abi.errors import LockedOut, NotFound, NotSent, RetryLater, TooLarge
+from daimon.abi.errors import InDoubt, LockedOut, NotFound, NotSent, RetryLater, TooLarge
 from daimon.abi.message import Audio, Content, File, Image, Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
@@ -41,6 +41,8 @@ LOOK_BACK_S = 60
 """History is read from a little before the mark: messages of one moment may come in any order."""
 MOST_THREADS = 50
 MOST_PAGES = 20
+FIND_BACK_S = 30 * 24 * 3_600
+"""What was being sent so long ago is looked for. Slack tells the newest first, so that mostly the first page has it."""
 MOST_TRIES = 3
 TITLE_DIGITS = 8
 _LOG = logging.getLogger(__name__)
@@ -89,7 +91,7 @@ class SlackChannel:
 
     async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
         channel, thread = split_place(to)
-        for message in await self._recent(channel, thread):
+        async for message in self._recent(channel, thread):
             match message:
                 case {"ts": str(ts), "metadata": {"event_payload": {"key": str(found)}}} if found == key:
                     return Receipt("confirmed", ts)
@@ -112,14 +114,17 @@ class SlackChannel:
         await self._api.ask("files.completeUploadExternal", {"files": files, "channel_id": channel, "thread_ts": thread or None})
         return Receipt("confirmed")
 
-    async def _recent(self, channel: str, thread: str) -> list[Event]:
-        args: dict[str, JsonValue] = {"channel": channel, "limit": 100, "include_all_metadata": True}
-        if not thread:
-            return _messages(await self._api.ask("conversations.history", args))
-        found: list[Event] = []
-        async for page in self._pages("conversations.replies", args | {"ts": thread}):
-            found += page
-        return found
+    async def _recent(self, channel: str, thread: str) -> AsyncIterator[Event]:
+        """Raises InDoubt where there is more than is read: what was not seen may still be there, and must not be sent again."""
+        args: dict[str, JsonValue] = {"channel": channel, "limit": 200, "include_all_metadata": True}
+        args["oldest"] = f"{max(0.0, self._clock.now().timestamp() - FIND_BACK_S):.6f}"
+        method, pages = ("conversations.replies" if thread else "conversations.history"), 0
+        async for page in self._pages(method, args | ({"ts": thread} if thread else {})):
+            pages += 1
+            for message in page:
+                yield message
+        if pages == MOST_PAGES:
+            raise InDoubt(f"so much was said in {channel} since that it cannot be seen whether the message is there")
 
     # -- coming in
 
@@ -139,21 +144,28 @@ class SlackChannel:
     async def _listen(self, socket: ClientConnection, desk: "_Desk") -> None:
         """What was missed is read while new envelopes come in already: whoever comes first takes a message in, the other is recognised."""
         catching_up = asyncio.ensure_future(desk.catch_up())
+        hearing = asyncio.ensure_future(self._hear(socket, desk))
         try:
-            async for frame in socket:
-                envelope = _object(frame)
-                if envelope.get("type") == "disconnect":
-                    if envelope.get("reason") == "link_disabled":
-                        raise LockedOut("socket mode is switched off for this Slack app; switch it on at its page, under Socket Mode")
-                    return  # Slack renews connections every few hours: the supervisor opens another one
-                await desk.take(envelope)
-                if isinstance(name := envelope.get("envelope_id"), str):
-                    await socket.send(json.dumps({"envelope_id": name}))
-                if catching_up.done():
-                    catching_up.result()
+            # Where it is quiet no frame would show that catching up failed: what was missed would wait for hours.
+            await asyncio.wait({catching_up, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if not hearing.done():
+                catching_up.result()
+            await hearing
         finally:
             catching_up.cancel()
-            await asyncio.gather(catching_up, return_exceptions=True)
+            hearing.cancel()
+            await asyncio.gather(catching_up, hearing, return_exceptions=True)
+
+    async def _hear(self, socket: ClientConnection, desk: "_Desk") -> None:
+        async for frame in socket:
+            envelope = _object(frame)
+            if envelope.get("type") == "disconnect":
+                if envelope.get("reason") == "link_disabled":
+                    raise LockedOut("socket mode is switched off for this Slack app; switch it on at its page, under Socket Mode")
+                return  # Slack renews connections every few hours: the supervisor opens another one
+            await desk.take(envelope)
+            if isinstance(name := envelope.get("envelope_id"), str):
+                await socket.send(json.dumps({"envelope_id": name}))
 
     async def is_chat(self, channel: str, kind: object) -> bool:
         """Of two. Slack says so with most events, but not with all."""
