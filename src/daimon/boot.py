@@ -249,9 +249,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
-        forwarding = Forwarding(roster, lambda: mind.settings.asking.to)
         lines = Lines(settings, vault, os.environ, clock, journal)
         channels = (*lines.all(), *kit.channels)
+        forwarding = Forwarding(roster, lambda: mind.settings.asking.to, {channel.name for channel in channels}.__contains__)
         postman = Postman(Desk(journal, clock, redactor), (LocalChannel(), *channels), inbox, feed, random, forwarding.where)
         hall = Hall(inbox, roster, journal, journal, journal, clock, ids, postman.poke)
         supervisor = Supervisor(clock, random, redactor, postman.line_changed)
@@ -304,7 +304,14 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         stack.callback(home.socket.unlink, missing_ok=True)
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
-            tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve(), hear(feed, ticking.poke))
+            tending = (
+                boxes.tend(),
+                sites.tend(),
+                backups.tend(),
+                meaning.work(memory.run, clock),
+                ticking.serve(),
+                hear(feed, ticking.poke),
+            )
             posting = (postman.serve(), supervisor.serve(), showing.serve())
             lasting = (scheduler.serve(settings.kernel.slots), *posting, *tending, *summing_up)
             work = [tasks.create_task(job) for job in lasting]
