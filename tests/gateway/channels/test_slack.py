@@ -117,7 +117,7 @@ async def test_the_mark_stays_where_it_was_while_what_was_missed_is_still_being_
         rig.server.fail(Fault("silent", "conversations.history"))
         async with rig.serving():
             await asyncio.wait_for(rig.server.called("conversations.history"), DEADLINE_S)
-            workspace.says(ANNA, CHAT, "live")
+            workspace.says(ANNA, CHANNEL, f"<@{BOT}> live")
             await rig.until(bool)
         assert rig.reception.kept["slack", "mark"] == f"{FIRST}.000000"
         async with rig.serving():
@@ -265,3 +265,19 @@ async def test_what_was_missed_and_cannot_be_read_ends_the_listening_though_nobo
         async with rig.serving():
             await rig.until(lambda took: len({each.key for each in took}) >= 2)
         assert [words(each) for each in rig.come()] == ["begin", "missed"]
+
+
+async def test_what_was_missed_in_a_conversation_comes_before_what_is_said_there_now() -> None:
+    async with opened() as rig:
+        async with rig.serving():
+            rig.server.workspace.says(ANNA, CHAT, "begin")
+            await rig.until(bool)
+        for text in ("one", "two"):
+            rig.server.workspace.says(ANNA, CHAT, text)
+        rig.server.forget()
+        rig.server.fail(Fault("429", "users.conversations", retry_after=3_600))  # the list of conversations lets itself be waited for
+        async with rig.serving():
+            await rig.server.called("users.conversations")
+            rig.server.workspace.says(ANNA, CHAT, "live")
+            await rig.until(lambda took: any(isinstance(each, Message) and words(each) == "live" for each in took))
+        assert [words(each) for each in rig.come()] == ["begin", "one", "two", "live"]

@@ -13,7 +13,9 @@ import asyncio
 import hashlib
 import json
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -142,7 +144,7 @@ class SlackChannel:
             raise ConnectionError(f"the socket of Slack broke: {type(error).__name__}") from None
 
     async def _listen(self, socket: ClientConnection, desk: "_Desk") -> None:
-        """What was missed is read while new envelopes come in already: whoever comes first takes a message in, the other is recognised."""
+        """What was missed is read while new envelopes come in already; of one conversation, what was missed is taken in first."""
         catching_up = asyncio.ensure_future(desk.catch_up())
         hearing = asyncio.ensure_future(self._hear(socket, desk))
         try:
@@ -255,6 +257,9 @@ class _Desk:
     def __init__(self, slack: SlackChannel, reception: Reception, bot: str, now: Callable[[], datetime]) -> None:
         self._slack, self._reception, self._bot, self._now = slack, reception, bot, now
         self._mark, self._newest, self._threads = "", "", list[str]()
+        self._first_mark: str | None = None
+        self._beginning, self._locks = asyncio.Lock(), defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._caught_up = set[str]()
         self._is_behind = True
         """What was missed is still being read: the mark stays where it is, or a cut would lose the rest."""
 
@@ -266,27 +271,44 @@ class _Desk:
         if envelope.get("type") == "interactive":
             await self._press(payload)
         elif isinstance(event, dict) and event.get("type") in ("message", "app_mention"):
+            with suppress(NotSent):  # a conversation whose history is closed to the app
+                await self._catch_up_with(str(event.get("channel", "")), event.get("channel_type"))
             await self._message(event)
         elif isinstance(event, dict) and (reaction := slack_events.reaction_of(event, self._bot)):
             await self._reception.take(reaction)
 
     async def catch_up(self) -> None:
         """Everything that was said since the mark. At the very first start there is none, and nothing old is answered."""
-        mark = await self._reception.recall("slack", "mark")
-        self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
+        mark = await self._begin()
         if not mark:
             self._is_behind = False
             await self._remember(f"{self._now().timestamp():.6f}")
             return
-        oldest = f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
         for channel, is_chat in await self._slack.conversations():
-            for event in await self._slack.history(channel, oldest):
-                await self._message({**event, "channel_type": "im" if is_chat else "channel"})
+            await self._catch_up_with(channel, "im" if is_chat else "channel")
         for place in tuple(self._threads):
-            for event in await self._slack.history(place, oldest):
+            for event in await self._slack.history(place, _before(mark)):
                 await self._message(event)
         self._is_behind = False
         await self._remember(max(self._newest, mark))
+
+    async def _begin(self) -> str:
+        """Where the mark stood when this connection began."""
+        async with self._beginning:
+            if self._first_mark is None:
+                self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
+                self._first_mark = await self._reception.recall("slack", "mark")
+            return self._first_mark
+
+    async def _catch_up_with(self, channel: str, kind: JsonValue) -> None:
+        """With one conversation, before anything new of it is taken: what was missed there was said earlier."""
+        if not (mark := await self._begin()) or not self._is_behind:
+            return
+        async with self._locks[channel]:
+            if channel not in self._caught_up:
+                for event in await self._slack.history(channel, _before(mark)):
+                    await self._message({**event, "channel_type": kind})
+                self._caught_up.add(channel)
 
     async def _message(self, event: Event) -> None:
         channel = str(event.get("channel", ""))
@@ -327,6 +349,10 @@ class _Desk:
         if mark > self._mark and not self._is_behind:
             self._mark = mark
             await self._reception.remember("slack", "mark", mark)
+
+
+def _before(mark: str) -> str:
+    return f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
 
 
 def _messages(answer: Answer, of: str = "messages") -> list[Event]:
