@@ -67,6 +67,7 @@ from daimon.gateway.switchboard import Switchboard
 from daimon.gateway.typing import Typing
 from daimon.heartbeat.clerk import LocalClerk
 from daimon.heartbeat.drafting import drafted
+from daimon.heartbeat.hearing import hear
 from daimon.heartbeat.looking import Looking
 from daimon.heartbeat.ticking import Around, Ticking
 from daimon.heartbeat.watchers.table import watchers
@@ -259,8 +260,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
 
         scheduler = Scheduler(journal, dispatcher, turns, feed, clock, pins)
         inbox = Inbox(journal, scheduler, clock, ids, redactor, settings.gateway.max_event_bytes)
-        forwarding = Forwarding(roster, lambda: mind.settings.asking.to)
         lines = Lines(settings, vault, os.environ, clock, journal)
+        forwarding = Forwarding(roster, lambda: mind.settings.asking.to, lambda name: postman.reaches(name))
         postman = Postman(Desk(journal, clock, redactor), (LocalChannel(),), inbox, feed, random, forwarding.where)
         hall = Hall(inbox, roster, journal, journal, journal, clock, ids, postman.poke)
         supervisor = Supervisor(clock, random, redactor, postman.line_changed)
@@ -319,8 +320,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         async with asyncio.TaskGroup() as tasks:
             summing_up = (summaries.serve(),) if settings.context.summarizer else ()
             tending = (boxes.tend(), sites.tend(), backups.tend(), meaning.work(memory.run, clock), ticking.serve())
+            hearing = hear(feed, ticking.poke)
             beating = manager.keep_beating(partial(_alive, journal), clock)
-            lasting = (postman.serve(), scheduler.serve(settings.kernel.slots), showing.serve(), *tending, *summing_up, beating)
+            lasting = (postman.serve(), scheduler.serve(settings.kernel.slots), showing.serve(), *tending, *summing_up, hearing, beating)
             work = [tasks.create_task(job) for job in lasting]
             work += [tasks.create_task(server.serve()) for server in servers]
             for server in servers:

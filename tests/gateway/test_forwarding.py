@@ -37,3 +37,10 @@ async def test_without_a_chat_it_stays_at_the_desk_and_anything_else_goes_where_
     forwarding = Forwarding(MemoryDirectory(ManualClock()))
     assert await forwarding.where(TO_OWNER) == OWNERS_DESK
     assert await forwarding.where(Address("mail", "bob@x.org")) == Address("mail", "bob@x.org")
+
+
+async def test_a_channel_that_is_not_set_up_any_more_is_passed_over() -> None:
+    people = await owner_on_two_channels()
+    assert await Forwarding(people, is_set_up={"slack"}.__contains__).where(TO_OWNER) == Address("slack", "D1")
+    assert await Forwarding(people, lambda: "telegram", {"slack"}.__contains__).where(TO_OWNER) == Address("slack", "D1")
+    assert await Forwarding(people, is_set_up=frozenset[str]().__contains__).where(TO_OWNER) == OWNERS_DESK

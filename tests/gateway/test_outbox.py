@@ -10,7 +10,7 @@ import pytest
 from tests.journal.world import MAIN, PINS, TTL_S, claimed, database, event, opened, outcome
 
 from daimon.abi.channel import Channel, Piece, Receipt
-from daimon.abi.errors import JournalStopped, NotSent, RetryLater
+from daimon.abi.errors import JournalStopped, LockedOut, NotSent, RetryLater
 from daimon.abi.event import Address, Event, Said
 from daimon.abi.ids import Key, TurnId
 from daimon.abi.label import owned
@@ -560,47 +560,96 @@ def states(home: Path) -> list[tuple[str, str]]:
         return [(state, note) for state, note in file.execute("SELECT state, note FROM outbox ORDER BY pos")]
 
 
-class Slow(FakeChannel):
-    """Sends when it is let."""
-
-    def __init__(self) -> None:
-        super().__init__("mail", "never")
-        self.begun, self.let = asyncio.Event(), asyncio.Event()
-
-    async def send(self, piece: Piece, to: str, key: str) -> Receipt:
-        self.begun.set()
-        await self.let.wait()
-        return await super().send(piece, to, key)
+# -- when the world is away for longer
 
 
-async def test_what_is_being_sent_at_the_end_gets_its_receipt_and_nothing_new_is_begun(tmp_path: Path) -> None:
-    mail = Slow()
-    async with opened(tmp_path / "journal.db") as journal, asyncio.timeout(DEADLINE_S):
-        desk = Desk(journal, ManualClock(), mail)
-        async with desk.open():
-            await desk.send((BOB, "one"), (BOB, "two"))
-            await mail.begun.wait()
-            resting = asyncio.ensure_future(desk.postman.drain(5.0))
-            await asyncio.sleep(0)
-            mail.let.set()
-            while not resting.done():
-                await desk.clock.advance(0.05)
-                await asyncio.sleep(0.001)
+async def test_an_outage_of_a_day_costs_no_message(tmp_path: Path, clock: ManualClock) -> None:
+    mail = FakeChannel("mail")
+    mail.failures.extend([NotSent("no network")] * 100_000)
+    async with opened(tmp_path / "journal.db", clock) as journal, Desk(journal, clock, mail).open() as desk:
+        desk.postman.line_changed(LineState("mail", "down", clock.now()))
+        await desk.send((BOB, "one"), (BOB, "two"))
+        for tries in range(1, MOST_ATTEMPTS + 20):
+            await until(_is_postponed(tmp_path, mail, tries, attempts=0))
+            await clock.advance(4_000)
             desk.nudge()
-        states = [(message.attempts, message.in_doubt) for message in await journal.outgoing(10)]
-    assert len(mail.sent) == 1
-    assert states == [(0, False)]
+        mail.failures.clear()
+        desk.postman.line_changed(LineState("mail", "up", clock.now()))
+        await clock.advance(1_000)
+        desk.nudge()
+        await desk.nothing_left()
+        assert states(tmp_path) == [("sent", ""), ("sent", "")]
+    assert said(mail) == ["one", "two"]
 
 
-async def test_a_receipt_that_does_not_come_is_not_waited_for_longer_than_that(tmp_path: Path) -> None:
-    mail = Slow()
-    async with opened(tmp_path / "journal.db") as journal, asyncio.timeout(DEADLINE_S):
-        desk = Desk(journal, ManualClock(), mail)
-        async with desk.open():
-            await desk.send((BOB, "one"))
+async def test_places_that_must_go_slowly_do_not_hold_up_another(journal: Journals, clock: ManualClock) -> None:
+    mail = FakeChannel("mail")
+    mail.traits = replace(mail.traits, at_once=2, place_rate=Rate(1, 60.0))
+    busy = [Address("mail", f"group-{n}") for n in range(2)]
+    async with Desk(journal, clock, mail).open() as desk:
+        await desk.send(*((place, text) for text in ("one", "two") for place in busy))
+        await until(_has(mail, 2))
+        await desk.send((EVE, "at once"))
+        await until(_has(mail, 3))
+        assert said(mail, EVE) == ["at once"]
+
+
+async def test_one_message_that_is_refused_as_by_a_bad_key_does_not_hold_up_the_rest_for_ever(
+    journal: Journals, clock: ManualClock
+) -> None:
+    class NoFiles(FakeChannel):
+        async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+            if to == "bob":
+                self.tries.append(key)
+                raise LockedOut("the token may not do this")
+            return await super().send(piece, to, key)
+
+    mail = NoFiles("mail")
+    async with Desk(journal, clock, mail).open() as desk:
+        await desk.send((BOB, "x"))
+        await until(_tried(mail, 1))
+        await desk.send((EVE, "one"))
+
+        async def is_sent() -> bool:
+            await clock.advance(60)
+            return bool(mail.sent)
+
+        await until(is_sent)
+    assert said(mail) == ["one"]
+
+
+async def test_what_is_under_way_at_the_end_is_not_cut_off_and_nothing_more_is_begun(tmp_path: Path, clock: ManualClock) -> None:
+    class Slow(FakeChannel):
+        begun, go = asyncio.Event(), asyncio.Event()
+
+        async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+            self.begun.set()
+            await self.go.wait()
+            return await super().send(piece, to, key)
+
+    mail = Slow("mail", "never")
+    async with opened(tmp_path / "journal.db", clock) as journal, Desk(journal, clock, mail).open() as desk:
+        await desk.send((BOB, "one"), (BOB, "two"))
+        async with asyncio.timeout(DEADLINE_S):
             await mail.begun.wait()
-            resting = asyncio.ensure_future(desk.postman.drain(5.0))
-            while not resting.done():
-                await desk.clock.advance(1.0)
-                await asyncio.sleep(0)
-    assert mail.sent == []
+            draining = asyncio.ensure_future(desk.postman.drain(DEADLINE_S))
+            await asyncio.sleep(0)
+            mail.go.set()
+            await draining
+        assert states(tmp_path) == [("sent", ""), ("queued", "")]
+
+
+async def test_what_does_not_end_in_time_is_not_waited_for(journal: Journals, clock: ManualClock) -> None:
+    class Dead(FakeChannel):
+        begun = asyncio.Event()
+
+        async def send(self, piece: Piece, to: str, key: str) -> Receipt:
+            self.begun.set()
+            return await asyncio.Future[Receipt]()
+
+    mail = Dead("mail", "never")
+    async with Desk(journal, clock, mail).open() as desk:
+        await desk.send((BOB, "one"))
+        async with asyncio.timeout(DEADLINE_S):
+            await mail.begun.wait()
+            await desk.postman.drain(0.01)

@@ -305,3 +305,47 @@ async def _end(journal: object, claim: Claim) -> None:
         agent=claim.turn.agent, label=LABEL,
     )  # fmt: skip
     await journal.finish(claim, [step], Ended(Ending.SILENT, LABEL))  # type: ignore[attr-defined]
+
+
+async def test_every_tick_leaves_a_record_even_where_each_is_put_off_for_longer_than_its_interval(tmp_path: Path) -> None:
+    async with heart(tmp_path) as world:
+        await world.set(hourly(jitter_s=6.0 * HOUR, overlap="wait"))
+        ticking = world.ticking()
+        for _ in range(24 * 12):
+            await world.clock.advance(HOUR / 12)
+            await ticking.settle()
+        found = sorted(tick.due for tick in await world.journal.ticks(HOME_SPACE, "brief", 1_000))
+        assert len(found) >= 18
+        assert found == [START + timedelta(hours=n) for n in range(1, len(found) + 1)]
+
+
+async def test_a_clock_that_was_wrong_by_a_year_for_a_moment_stops_nothing(tmp_path: Path) -> None:
+    async with heart(tmp_path) as world:
+        await world.set(hourly(overlap="wait"))
+        ticking, year = world.ticking(), 365 * 24 * HOUR
+        await world.clock.advance(HOUR)
+        await ticking.settle()
+        world.clock.jump(year)
+        await ticking.settle()
+        world.clock.jump(-year)
+        before = {tick.due for tick in await world.journal.ticks(HOME_SPACE, "brief", 1_000)}
+        await world.clock.advance(HOUR)
+        await ticking.settle()
+        after = {tick.due for tick in await world.journal.ticks(HOME_SPACE, "brief", 1_000)}
+        assert after - before == {START + timedelta(hours=2)}
+
+
+async def test_a_clock_that_was_set_back_makes_nothing_due_again_and_nobody_looks(tmp_path: Path) -> None:
+    async with heart(tmp_path) as world:
+        await world.set(watching())
+        ticking = world.ticking()
+        for _ in range(3):
+            await world.clock.advance(HOUR)
+            await ticking.settle()
+        looks = world.page.looks
+        world.clock.jump(-3 * HOUR)
+        for _ in range(2):
+            await world.clock.advance(HOUR)
+            await ticking.settle()
+        assert world.page.looks == looks
+        assert await world.outcomes() == ["unchanged"] * 3

@@ -43,6 +43,7 @@ from daimon.abi.ports import START, Blob, Busy, Damaged, DeadLetter, Ended, Rele
 from daimon.abi.step import Continue, Decided, Happened, Replied
 from daimon.abi.tool import Send, SetTimer
 from daimon.abi.turn import Ending, State
+from daimon.journal.outbox import OUTGOING
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
 from daimon.journal.sqlite import SqliteJournal, prepare
 from daimon.testing.clock import ManualClock
@@ -625,3 +626,11 @@ async def test_whoever_held_a_turn_that_turned_out_to_be_damaged_is_fenced(tmp_p
         with pytest.raises(Fenced):
             await journal.record(claim, [outcome(claim, 1)])
         assert (await journal.turn(claim.turn.id)).state is State.FAILED
+
+
+async def test_what_waits_for_a_place_is_found_by_place_however_much_waits_elsewhere(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db"):
+        pass
+    with database(tmp_path / "journal.db") as db:
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {OUTGOING}", (0, "", 1, "[]"))]
+    assert any("outbox_places (channel=? AND dest=? AND pos<?)" in step for step in plan), plan

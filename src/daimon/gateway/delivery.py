@@ -9,7 +9,8 @@
 
 A crash between two of these leaves at most one piece in doubt, and what is done about it is the first line. What a channel raises decides:
 `RetryLater` waits exactly so long and is no try; `LockedOut` closes the line and is no try; `NotSent` is a try that failed; anything else
-leaves it open whether the piece is out.
+leaves it open whether the piece is out. While the channel does not even hear (its line is down) a try that fails is none either: an outage
+may last for days, and costs no message.
 
 It does not know which message comes next; `outbox.py` does.
 """
@@ -35,6 +36,7 @@ MOST_ATTEMPTS = 12
 SEND_TIMEOUT_S = 60.0
 FILE_TIMEOUT_S = 600.0
 LONGEST_PAUSE_S = 600.0
+DOWN_PAUSE_S = 30.0
 LONG_TEXT = 16_000
 """A text of more characters is cut into pieces in a thread: that takes a while."""
 
@@ -173,6 +175,9 @@ class Courier:
         return await self._again(message, len(pieces), note)
 
     async def _again(self, message: Outgoing, many: int, note: str) -> Over | Later:
+        if self._line.is_down:  # the way is gone for all: no try of this message, however long it lasts
+            await self._desk.postpone(message, note, DOWN_PAUSE_S)
+            return Later(DOWN_PAUSE_S)
         if message.attempts + 1 >= MOST_ATTEMPTS:
             some = f" ({message.done} of {many} pieces went out)" if message.done else ""
             await self._desk.note(message, "unknown" if message.in_doubt else "failed", f"{note}{some}")

@@ -1,7 +1,8 @@
 """Where the owner is: found out when something is delivered, not when it is written.
 
 What is for the owner wherever they are goes to the chat where they spoke to the agent alone last, or to their chat on the channel that the
-settings name. Without a chat it stays at the owner's desk, which the terminal reads. Anything else goes where it is addressed to.
+settings name. A chat on a channel that is not set up any more is none: nothing would reach the owner there. Without a chat it stays at the
+owner's desk, which the terminal reads. Anything else goes where it is addressed to.
 """
 
 from collections.abc import Callable
@@ -21,15 +22,21 @@ class Forwarding:
     preferred: Callable[[], str] = str
     """The channel on which the owner wants to be asked; empty: where they spoke last."""
 
+    is_set_up: Callable[[str], bool] = bool
+    """Is there such a channel?"""
+
     async def where(self, to: Address) -> Address:
         if to not in FOR_OWNER:
             return to
-        return await self._on(self.preferred()) or await self.directory.reach(OWNER) or OWNERS_DESK
+        preferred, last = self.preferred(), await self.directory.reach(OWNER)
+        if preferred and (found := await self._among(lambda channel: channel == preferred)):
+            return found
+        if last is not None and self.is_set_up(last.channel):
+            return last
+        return await self._among(self.is_set_up) or OWNERS_DESK
 
-    async def _on(self, channel: str) -> Address | None:
-        if not channel:
-            return None
+    async def _among(self, fits: Callable[[str], bool]) -> Address | None:
         contacts = [contact for person, contacts in await self.directory.people() if person.id == OWNER for contact in contacts]
-        there = [contact for contact in contacts if contact.channel == channel and contact.place]
+        there = [each for each in contacts if each.place and self.is_set_up(each.channel) and fits(each.channel)]
         last = max(there, key=lambda contact: contact.last_at or contact.paired_at, default=None)
         return None if last is None else Address(last.channel, last.place)

@@ -53,9 +53,10 @@ class Line:
 
     @asynccontextmanager
     async def admitted(self, place: str) -> AsyncIterator[None]:
-        """Waits for its turn. Whoever is inside says how it went."""
+        """Waits for its turn. Whoever is inside says how it went. A place that must go slowly waits outside: it takes nobody's slot."""
+        await self._clock.sleep(self._place_pause(place))
         async with self._slots:
-            await self._clock.sleep(self._pause(place))
+            await self._clock.sleep(0.0 if self._bucket is None else self._bucket.take())
             self._breaker.asking()
             try:
                 yield
@@ -86,12 +87,13 @@ class Line:
         self.went_well()
 
     @property
+    def is_down(self) -> bool:
+        """Its listening is: whatever does not go out now is nobody's fault but the way's."""
+        return self._is_down
+
+    @property
     def _is_narrow(self) -> bool:
         return self._is_down or self._breaker.is_open or self._locked_until is not None
-
-    def _pause(self, place: str) -> float:
-        shared = 0.0 if self._bucket is None else self._bucket.take()
-        return max(shared, self._place_pause(place))
 
     def _place_pause(self, place: str) -> float:
         if self._traits.place_rate is None:

@@ -54,9 +54,12 @@ class Postman:
         """For what is for no channel: events, and what was addressed wrongly."""
         self._busy: set[Address] = set()
         """Places that something is being sent to right now."""
+        self._refused: set[Address] = set()
+        """Places for which the credential was refused last. It may be that only they are: the others go first."""
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._is_closing = False
         self._news = asyncio.Event()
         self._tasks: asyncio.TaskGroup | None = None
-        self._is_draining = False
         for each in channels:
             self.add(each)
 
@@ -72,6 +75,9 @@ class Postman:
         self._couriers.pop(name, None)
         self._news.set()
 
+    def reaches(self, channel: str) -> bool:
+        return channel in self._lines
+
     async def serve(self) -> None:
         """Runs until cancelled."""
         with self._feed.subscribe() as updates:
@@ -84,6 +90,12 @@ class Postman:
                         with suppress(TimeoutError):
                             async with asyncio.timeout(SWEEP_S):
                                 await self._news.wait()
+
+    async def drain(self, seconds: float) -> None:
+        """Begins nothing more, and gives what is under way so long to end: what is cut off is in doubt, and some channels cannot look."""
+        self._is_closing = True
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=seconds)
 
     def poke(self) -> None:
         """There is something new to be delivered."""
@@ -105,28 +117,22 @@ class Postman:
                 pass
         self._news.set()
 
-    async def drain(self, seconds: float) -> None:
-        """Nothing new is sent; what is under way gets this long for its receipt, so that less of it stays unknown."""
-        self._is_draining = True
-        deadline = self._desk.clock.monotonic() + seconds
-        while self._busy and self._desk.clock.monotonic() < deadline:
-            await self._desk.clock.sleep(0.05)
-
     async def _round(self, tasks: asyncio.TaskGroup) -> bool:
         """True: there may be more to begin with at once."""
-        if self._is_draining:
+        if self._is_closing:
             return False
         before = frozenset(self._busy)  # what is under way when the reading begins may be read as still to do
         closed = [name for name, line in self._lines.items() if line.room() <= 0]
         most, begun = MOST_AT_ONCE + len(before), 0
         found = await self._desk.outbox.outgoing(most, closed)
-        for message in found:
+        for message in sorted(found, key=lambda message: message.to in self._refused):
             line = self._lines.get(message.to.channel, self._nowhere)
             if message.to not in before and message.to not in self._busy and (line is self._nowhere or line.room() > 0):
                 self._busy.add(message.to)
                 line.waiting += 1
                 begun += 1
-                tasks.create_task(self._deliver(message, line))
+                self._under_way.add(task := tasks.create_task(self._deliver(message, line)))
+                task.add_done_callback(self._under_way.discard)
         return begun > 0 and len(found) >= most
 
     async def _deliver(self, message: Outgoing, line: Line) -> None:
@@ -141,6 +147,7 @@ class Postman:
             line.waiting -= 1
             self._busy.discard(message.to)
             self._news.set()
+        (self._refused.add if went == Later(None) else self._refused.discard)(message.to)
         self._ring((went.pause_s or 0.0) if isinstance(went, Later) else 0.0, line)
 
     async def _carry(self, message: Outgoing) -> Out | Over | Later:

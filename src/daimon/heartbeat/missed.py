@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from daimon.abi.automation import Kept
 from daimon.heartbeat.due import dues, next_due, put_off
@@ -76,4 +77,5 @@ def _pending(kept: Kept, start: datetime, now: datetime) -> tuple[tuple[datetime
 
 
 def _come(kept: Kept, start: datetime, now: datetime) -> Iterator[datetime]:
-    return (due for due in dues(kept.automation, start, now) if put_off(kept.automation, due) <= now)
+    """In their order: one that is put off for longer than its interval holds the next ones back, or it would never be recorded."""
+    return takewhile(lambda due: put_off(kept.automation, due) <= now, dues(kept.automation, start, now))

@@ -149,13 +149,13 @@ class Ticking:
             outcome: Outcome = "skipped" if kept.automation.is_paused else "missed"
             tick = Tick(automation=name, due=due, at=now, outcome=outcome, why="paused" if kept.automation.is_paused else why)
             await self._records.tick(HOME_SPACE, tick)
-        for due in plan.runs:
+        for n, due in enumerate(plan.runs):
+            kept = await self._again(kept) if n else kept
             late_s = (now - due).total_seconds()
             why = f"caught up {late_s:.0f} s late" if late_s > missed.GRACE.total_seconds() else ""
             # Where several are caught up they queue: the one before is no reason to skip the next.
             unhindered = replace(kept, event="") if len(plan.runs) > 1 else kept
             await self._tick(unhindered, Tick(automation=name, due=due, at=now, outcome="ran", why=why))
-            kept = await self._again(kept)
 
     async def _again(self, kept: Kept) -> Kept:
         """As it stands after a tick, if nobody changed it."""

@@ -11,7 +11,7 @@ the others after 90 days.
 
 import zlib
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -32,17 +32,21 @@ from daimon.journal.rows import micros, moment, read_label, write_label
 
 NEWEST = 1_000
 OLDEST = timedelta(days=90)
+EVER = datetime.max.replace(tzinfo=UTC)
+"""As now, for who only looks and has no clock."""
 EVERY = 64
 """How seldom anybody looks for what is too old."""
 MOST_STATE = 8 * 1024 * 1024
 TICK = "SELECT automation, due, at, outcome, why, event, by_hand FROM ticks"
 KEPT = """SELECT a.body, a.label, a.by, a.at, a.version, a.state,
-        (SELECT due FROM ticks WHERE space = a.space AND automation = a.id AND by_hand = 0 ORDER BY due DESC LIMIT 1),
+        (SELECT due FROM ticks WHERE space = a.space AND automation = a.id AND by_hand = 0 AND due <= ?2
+            ORDER BY due DESC LIMIT 1),
         (SELECT event FROM ticks WHERE space = a.space AND automation = a.id AND event <> '' ORDER BY due DESC LIMIT 1),
         t.automation, t.due, t.at, t.outcome, t.why, t.event, t.by_hand
     FROM automations a LEFT JOIN ticks t ON t.space = a.space AND t.automation = a.id
         AND t.due = (SELECT MAX(due) FROM ticks WHERE space = a.space AND automation = a.id)
-    WHERE a.space = ? AND a.ceased_at IS NULL"""
+    WHERE a.space = ?1 AND a.ceased_at IS NULL"""
+"""What was recorded for moments that are still to come, because the clock was wrong for a while, is not how far the schedule has come."""
 IN_FORCE = "space = ? AND id = ? AND ceased_at IS NULL"
 
 
@@ -69,8 +73,8 @@ def apply(db: apsw.Connection, step: Step, operation: Automate | Cease) -> None:
         _cease(db, step.space, operation.automation, step.principal, step.at)
 
 
-def automations(db: apsw.Connection, space: SpaceId) -> tuple[Kept, ...]:
-    return tuple(map(_kept, db.execute(KEPT + " ORDER BY a.id", (space,))))
+def automations(db: apsw.Connection, space: SpaceId, now: datetime) -> tuple[Kept, ...]:
+    return tuple(map(_kept, db.execute(KEPT + " ORDER BY a.id", (space, micros(now)))))
 
 
 def automate(db: apsw.Connection, space: SpaceId, automation: Automation, setting: Setting) -> Kept:
@@ -83,7 +87,7 @@ def automate(db: apsw.Connection, space: SpaceId, automation: Automation, settin
             version = version + 1, state = {"state" if keeps_state else "NULL"}, ceased_at = NULL""",
         (space, automation.id, body, label, setting.by, at),
     )
-    return _kept(db.execute(KEPT + " AND a.id = ?", (space, automation.id)).get)
+    return _kept(db.execute(KEPT + " AND a.id = ?3", (space, at, automation.id)).get)
 
 
 def cease(db: apsw.Connection, space: SpaceId, id_: str, by: PrincipalId, at: datetime) -> None:

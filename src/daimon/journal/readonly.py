@@ -106,7 +106,7 @@ class ReadOnlyJournal:
         return await self._run(people.knocks)
 
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
-        return await self._run(lambda db: automations.automations(db, space))
+        return await self._run(lambda db: automations.automations(db, space, automations.EVER))
 
     async def ticks(self, space: SpaceId, automation: str = "", limit: int = 50) -> tuple[Tick, ...]:
         return await self._run(lambda db: automations.ticks(db, space, automation, limit))

@@ -182,6 +182,7 @@ MIGRATIONS: tuple[str, ...] = (
 
     ALTER TABLE outbox ADD COLUMN done INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE outbox ADD COLUMN unsure TEXT NOT NULL DEFAULT '';
+    CREATE INDEX outbox_places ON outbox (channel, dest, pos) WHERE state IN ('queued', 'sending');
     CREATE TABLE sent (
         channel TEXT NOT NULL, dest TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL, piece INTEGER NOT NULL,
         PRIMARY KEY (channel, dest, ref)) WITHOUT ROWID;

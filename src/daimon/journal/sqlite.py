@@ -334,7 +334,7 @@ class SqliteJournal:
     # -- Automations
 
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
-        return await self._readers.run(lambda db: automations.automations(db, space))
+        return await self._readers.run(lambda db: automations.automations(db, space, self._clock.now()))
 
     async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
         return await self._writer.run(

@@ -17,16 +17,16 @@ class MemoryAutomations:
     versions: dict[tuple[SpaceId, str], int] = field(default_factory=dict)
     records: dict[tuple[SpaceId, str, datetime], Tick] = field(default_factory=dict)
 
-    def all(self, space: SpaceId) -> tuple[Kept, ...]:
-        return tuple(self._seen(space, id_) for where, id_ in sorted(self.rows) if where == space)
+    def all(self, space: SpaceId, now: datetime) -> tuple[Kept, ...]:
+        return tuple(self._seen(space, id_, now) for where, id_ in sorted(self.rows) if where == space)
 
-    def put(self, space: SpaceId, automation: Automation, kept: Kept) -> Kept:
+    def put(self, space: SpaceId, automation: Automation, kept: Kept, now: datetime) -> Kept:
         name = (space, automation.id)
         before, version = self.rows.get(name), self.versions.get(name, 0) + 1
         state = before.state if before is not None and before.automation.watch == automation.watch else None
         self.versions[name] = version
         self.rows[name] = replace(kept, state=state, version=version)
-        return self._seen(*name)
+        return self._seen(*name, now)
 
     def cease(self, space: SpaceId, id_: str) -> None:
         if self.rows.pop((space, id_), None) is None:
@@ -50,8 +50,8 @@ class MemoryAutomations:
         newest = sorted(mine, key=lambda tick: (tick.due,) if automation else (tick.at, tick.due), reverse=True)
         return tuple(newest[:limit])
 
-    def _seen(self, space: SpaceId, id_: str) -> Kept:
+    def _seen(self, space: SpaceId, id_: str, now: datetime) -> Kept:
         mine = self.ticks(space, id_, len(self.records))
-        reached = next((tick.due for tick in mine if not tick.by_hand), None)
+        reached = next((tick.due for tick in mine if not tick.by_hand and tick.due <= now), None)
         event = next((tick.event for tick in mine if tick.event), "")
         return replace(self.rows[space, id_], last=mine[0] if mine else None, reached=reached, event=event)

@@ -348,10 +348,10 @@ class MemoryJournal:
     # -- Automations
 
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
-        return self._automations.all(space)
+        return self._automations.all(space, self._clock.now())
 
     async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
-        return self._automations.put(space, automation, Kept(automation, by, label, self._clock.now()))
+        return self._automations.put(space, automation, Kept(automation, by, label, self._clock.now()), self._clock.now())
 
     async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
         self._automations.cease(space, automation)
@@ -669,7 +669,7 @@ class MemoryJournal:
                 case MakeHook(hook):
                     self._hooks.make(step.space, Hooked(hook, step.principal, step.label, self._clock.now()))
                 case Automate(automation):
-                    self._automations.put(step.space, automation, Kept(automation, step.principal, step.label, step.at))
+                    self._automations.put(step.space, automation, Kept(automation, step.principal, step.label, step.at), step.at)
                 case Cease(automation):
                     self._automations.rows.pop((step.space, automation), None)
                 case _:

@@ -10,9 +10,9 @@ import uvloop
 from tests.gateway.channels.telegram_rig import Shelf
 
 from daimon.abi.channel import Arrival, Choice, Message, Piece, Pressed, Reacted
-from daimon.abi.errors import LockedOut, NotSent
+from daimon.abi.errors import InDoubt, LockedOut, NotSent
 from daimon.abi.message import File, Text
-from daimon.gateway.channels.slack import SlackChannel, Tokens, Workspace
+from daimon.gateway.channels.slack import MOST_PAGES, SlackChannel, Tokens, Workspace
 from daimon.gateway.channels.slack_events import readable
 from daimon.testing.clock import ManualClock
 from daimon.testing.reception import MemoryReception
@@ -117,7 +117,7 @@ async def test_the_mark_stays_where_it_was_while_what_was_missed_is_still_being_
         rig.server.fail(Fault("silent", "conversations.history"))
         async with rig.serving():
             await asyncio.wait_for(rig.server.called("conversations.history"), DEADLINE_S)
-            workspace.says(ANNA, CHAT, "live")
+            workspace.says(ANNA, CHANNEL, f"<@{BOT}> live")
             await rig.until(bool)
         assert rig.reception.kept["slack", "mark"] == f"{FIRST}.000000"
         async with rig.serving():
@@ -230,3 +230,54 @@ def test_it_listens_and_sends_under_uvloop_too() -> None:
 )
 def test_slack_s_notation_is_read_as_people_read_it(sent: str, read: str) -> None:
     assert readable(sent, BOT) == read
+
+
+async def test_a_message_is_found_also_if_much_was_said_since() -> None:
+    async with opened() as rig:
+        channel = rig.channel()
+        await channel.send(Piece("hello"), CHANNEL, "k/0")
+        for n in range(450):
+            rig.server.workspace.says(BEN, CHANNEL, f"{n}")
+        assert await channel.find(Piece("hello"), CHANNEL, "k/0") is not None
+        assert await channel.find(Piece("hello"), CHANNEL, "k/1") is None
+
+
+async def test_where_too_much_was_said_since_it_is_in_doubt_whether_a_message_is_there() -> None:
+    async with opened() as rig:
+        for n in range(200 * MOST_PAGES + 1):
+            rig.server.workspace.says(BEN, CHANNEL, f"{n}")
+        with pytest.raises(InDoubt):
+            await rig.channel().find(Piece("hello"), CHANNEL, "k/0")
+
+
+async def test_what_was_missed_and_cannot_be_read_ends_the_listening_though_nobody_says_anything() -> None:
+    async with opened() as rig:
+        async with rig.serving():
+            rig.server.workspace.says(ANNA, CHAT, "begin")
+            await rig.until(bool)
+        rig.server.workspace.says(ANNA, CHAT, "missed")
+        rig.server.forget()
+        rig.server.fail(Fault("500", "users.conversations"))
+        async with rig.serving() as serving:
+            done, _ = await asyncio.wait({serving}, timeout=5)
+            assert done
+            assert isinstance(serving.exception(), ConnectionError)
+        async with rig.serving():
+            await rig.until(lambda took: len({each.key for each in took}) >= 2)
+        assert [words(each) for each in rig.come()] == ["begin", "missed"]
+
+
+async def test_what_was_missed_in_a_conversation_comes_before_what_is_said_there_now() -> None:
+    async with opened() as rig:
+        async with rig.serving():
+            rig.server.workspace.says(ANNA, CHAT, "begin")
+            await rig.until(bool)
+        for text in ("one", "two"):
+            rig.server.workspace.says(ANNA, CHAT, text)
+        rig.server.forget()
+        rig.server.fail(Fault("429", "users.conversations", retry_after=3_600))  # the list of conversations lets itself be waited for
+        async with rig.serving():
+            await rig.server.called("users.conversations")
+            rig.server.workspace.says(ANNA, CHAT, "live")
+            await rig.until(lambda took: any(isinstance(each, Message) and words(each) == "live" for each in took))
+        assert [words(each) for each in rig.come()] == ["begin", "one", "two", "live"]

@@ -13,7 +13,9 @@ import asyncio
 import hashlib
 import json
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -23,7 +25,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from daimon.abi.channel import Attachment, Message, Piece, Receipt, Reception, Traits
-from daimon.abi.errors import LockedOut, NotFound, NotSent, RetryLater, TooLarge
+from daimon.abi.errors import InDoubt, LockedOut, NotFound, NotSent, RetryLater, TooLarge
 from daimon.abi.message import Audio, Content, File, Image, Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
@@ -41,6 +43,8 @@ LOOK_BACK_S = 60
 """History is read from a little before the mark: messages of one moment may come in any order."""
 MOST_THREADS = 50
 MOST_PAGES = 20
+FIND_BACK_S = 30 * 24 * 3_600
+"""What was being sent so long ago is looked for. Slack tells the newest first, so that mostly the first page has it."""
 MOST_TRIES = 3
 TITLE_DIGITS = 8
 _LOG = logging.getLogger(__name__)
@@ -89,7 +93,7 @@ class SlackChannel:
 
     async def find(self, piece: Piece, to: str, key: str) -> Receipt | None:
         channel, thread = split_place(to)
-        for message in await self._recent(channel, thread):
+        async for message in self._recent(channel, thread):
             match message:
                 case {"ts": str(ts), "metadata": {"event_payload": {"key": str(found)}}} if found == key:
                     return Receipt("confirmed", ts)
@@ -112,14 +116,17 @@ class SlackChannel:
         await self._api.ask("files.completeUploadExternal", {"files": files, "channel_id": channel, "thread_ts": thread or None})
         return Receipt("confirmed")
 
-    async def _recent(self, channel: str, thread: str) -> list[Event]:
-        args: dict[str, JsonValue] = {"channel": channel, "limit": 100, "include_all_metadata": True}
-        if not thread:
-            return _messages(await self._api.ask("conversations.history", args))
-        found: list[Event] = []
-        async for page in self._pages("conversations.replies", args | {"ts": thread}):
-            found += page
-        return found
+    async def _recent(self, channel: str, thread: str) -> AsyncIterator[Event]:
+        """Raises InDoubt where there is more than is read: what was not seen may still be there, and must not be sent again."""
+        args: dict[str, JsonValue] = {"channel": channel, "limit": 200, "include_all_metadata": True}
+        args["oldest"] = f"{max(0.0, self._clock.now().timestamp() - FIND_BACK_S):.6f}"
+        method, pages = ("conversations.replies" if thread else "conversations.history"), 0
+        async for page in self._pages(method, args | ({"ts": thread} if thread else {})):
+            pages += 1
+            for message in page:
+                yield message
+        if pages == MOST_PAGES:
+            raise InDoubt(f"so much was said in {channel} since that it cannot be seen whether the message is there")
 
     # -- coming in
 
@@ -137,23 +144,30 @@ class SlackChannel:
             raise ConnectionError(f"the socket of Slack broke: {type(error).__name__}") from None
 
     async def _listen(self, socket: ClientConnection, desk: "_Desk") -> None:
-        """What was missed is read while new envelopes come in already: whoever comes first takes a message in, the other is recognised."""
+        """What was missed is read while new envelopes come in already; of one conversation, what was missed is taken in first."""
         catching_up = asyncio.ensure_future(desk.catch_up())
+        hearing = asyncio.ensure_future(self._hear(socket, desk))
         try:
-            async for frame in socket:
-                envelope = _object(frame)
-                if envelope.get("type") == "disconnect":
-                    if envelope.get("reason") == "link_disabled":
-                        raise LockedOut("socket mode is switched off for this Slack app; switch it on at its page, under Socket Mode")
-                    return  # Slack renews connections every few hours: the supervisor opens another one
-                await desk.take(envelope)
-                if isinstance(name := envelope.get("envelope_id"), str):
-                    await socket.send(json.dumps({"envelope_id": name}))
-                if catching_up.done():
-                    catching_up.result()
+            # Where it is quiet no frame would show that catching up failed: what was missed would wait for hours.
+            await asyncio.wait({catching_up, hearing}, return_when=asyncio.FIRST_COMPLETED)
+            if not hearing.done():
+                catching_up.result()
+            await hearing
         finally:
             catching_up.cancel()
-            await asyncio.gather(catching_up, return_exceptions=True)
+            hearing.cancel()
+            await asyncio.gather(catching_up, hearing, return_exceptions=True)
+
+    async def _hear(self, socket: ClientConnection, desk: "_Desk") -> None:
+        async for frame in socket:
+            envelope = _object(frame)
+            if envelope.get("type") == "disconnect":
+                if envelope.get("reason") == "link_disabled":
+                    raise LockedOut("socket mode is switched off for this Slack app; switch it on at its page, under Socket Mode")
+                return  # Slack renews connections every few hours: the supervisor opens another one
+            await desk.take(envelope)
+            if isinstance(name := envelope.get("envelope_id"), str):
+                await socket.send(json.dumps({"envelope_id": name}))
 
     async def is_chat(self, channel: str, kind: object) -> bool:
         """Of two. Slack says so with most events, but not with all."""
@@ -243,6 +257,9 @@ class _Desk:
     def __init__(self, slack: SlackChannel, reception: Reception, bot: str, now: Callable[[], datetime]) -> None:
         self._slack, self._reception, self._bot, self._now = slack, reception, bot, now
         self._mark, self._newest, self._threads = "", "", list[str]()
+        self._first_mark: str | None = None
+        self._beginning, self._locks = asyncio.Lock(), defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._caught_up = set[str]()
         self._is_behind = True
         """What was missed is still being read: the mark stays where it is, or a cut would lose the rest."""
 
@@ -254,27 +271,44 @@ class _Desk:
         if envelope.get("type") == "interactive":
             await self._press(payload)
         elif isinstance(event, dict) and event.get("type") in ("message", "app_mention"):
+            with suppress(NotSent):  # a conversation whose history is closed to the app
+                await self._catch_up_with(str(event.get("channel", "")), event.get("channel_type"))
             await self._message(event)
         elif isinstance(event, dict) and (reaction := slack_events.reaction_of(event, self._bot)):
             await self._reception.take(reaction)
 
     async def catch_up(self) -> None:
         """Everything that was said since the mark. At the very first start there is none, and nothing old is answered."""
-        mark = await self._reception.recall("slack", "mark")
-        self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
+        mark = await self._begin()
         if not mark:
             self._is_behind = False
             await self._remember(f"{self._now().timestamp():.6f}")
             return
-        oldest = f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
         for channel, is_chat in await self._slack.conversations():
-            for event in await self._slack.history(channel, oldest):
-                await self._message({**event, "channel_type": "im" if is_chat else "channel"})
+            await self._catch_up_with(channel, "im" if is_chat else "channel")
         for place in tuple(self._threads):
-            for event in await self._slack.history(place, oldest):
+            for event in await self._slack.history(place, _before(mark)):
                 await self._message(event)
         self._is_behind = False
         await self._remember(max(self._newest, mark))
+
+    async def _begin(self) -> str:
+        """Where the mark stood when this connection began."""
+        async with self._beginning:
+            if self._first_mark is None:
+                self._threads = [place for place in (await self._reception.recall("slack", "threads")).split("\n") if place]
+                self._first_mark = await self._reception.recall("slack", "mark")
+            return self._first_mark
+
+    async def _catch_up_with(self, channel: str, kind: JsonValue) -> None:
+        """With one conversation, before anything new of it is taken: what was missed there was said earlier."""
+        if not (mark := await self._begin()) or not self._is_behind:
+            return
+        async with self._locks[channel]:
+            if channel not in self._caught_up:
+                for event in await self._slack.history(channel, _before(mark)):
+                    await self._message({**event, "channel_type": kind})
+                self._caught_up.add(channel)
 
     async def _message(self, event: Event) -> None:
         channel = str(event.get("channel", ""))
@@ -315,6 +349,10 @@ class _Desk:
         if mark > self._mark and not self._is_behind:
             self._mark = mark
             await self._reception.remember("slack", "mark", mark)
+
+
+def _before(mark: str) -> str:
+    return f"{max(0.0, float(mark) - LOOK_BACK_S):.6f}"
 
 
 def _messages(answer: Answer, of: str = "messages") -> list[Event]:
