@@ -61,10 +61,13 @@ class Hookup:
         before = lines.all_wanted(config.load(self.home.config, {})).get(name)  # what the environment says is not written down
         known = {} if before is None else before.model_dump(exclude_unset=True)
         try:
-            return KINDS[name].model_validate({**known, **said})
+            wanted = KINDS[name].model_validate({**known, **said})
         except ValidationError as bad:
             first = bad.errors(include_url=False)[0]
             raise BadInput(f"channels.{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        if isinstance(wanted, config.Telegram) and wanted.by == "webhook" and not self.settings.gateway.public_url:
+            raise BadInput("Telegram can post only to an address that it can reach: set gateway.public_url first, or take --by polling")
+        return wanted
 
     def kept(self, wanted: Wanted) -> dict[str, Reveal]:
         """Those of its secrets that are there and may go where it sends them, by setting."""
@@ -129,8 +132,7 @@ class Hookup:
 
     def _others(self, channel: str, secret: str) -> bool:
         """Does anybody but this channel use it?"""
-        others = {name: wanted for name, wanted in lines.all_wanted(self.settings).items() if name != channel}
-        is_shared = any(f"{FROM_VAULT}{secret}" in lines.secrets_of(wanted).values() for wanted in others.values())
+        is_shared = any(name != channel for name in lines.referring(self.settings, secret))
         is_in_boxes = self._vault.has(secret) and bool(self._vault.entry(secret).agents)
         return is_shared or is_in_boxes or bool(referring(self.settings, secret))
 

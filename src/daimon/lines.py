@@ -132,6 +132,11 @@ def secrets_of(wanted: Wanted) -> dict[str, str]:
     return {setting: str(getattr(wanted, setting)) for setting in SECRETS[name_of(wanted)]}
 
 
+def referring(settings: config.Settings, secret: str) -> tuple[str, ...]:
+    """The channels that show this secret of the vault to their services."""
+    return tuple(name for name, wanted in all_wanted(settings).items() if f"{FROM_VAULT}{secret}" in secrets_of(wanted).values())
+
+
 def hosts_of(wanted: Wanted) -> tuple[str, ...]:
     """Where its secrets go, as the scope of a secret names it. They are asked for by the first."""
     match wanted:

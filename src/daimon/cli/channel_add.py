@@ -27,6 +27,7 @@ from daimon.lines import Wanted
 
 _NEWS = News("the running gateway listens to it now", "the next start (`daimon up`) listens to it")
 _MOST_LINE = 16 * 1024
+_LONG_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,10 @@ class _Adding:
         typed = {setting: _usable(setting, _line()) for setting in given.on_stdin}
         kept = self._hookup.kept(wanted)
         from_variable = {setting for setting, name in settings.items() if name.startswith(FROM_ENVIRONMENT)} - typed.keys()
-        for setting in from_variable - kept.keys():
-            raise BadInput(f"{settings[setting].removeprefix(FROM_ENVIRONMENT)[:20]} is not set in this environment; export it first")
-        return typed | self._asked(wanted, tuple(each for each in settings if each not in typed and each not in kept))
+        for setting in from_variable - kept.keys() if self._wish.is_tested else ():
+            raise BadInput(f"{_variable(settings[setting])} is not set in this environment; export it first")
+        there = {*typed, *kept, *from_variable}
+        return typed | self._asked(wanted, tuple(setting for setting in settings if setting not in there))
 
     def _asked(self, wanted: Wanted, settings: tuple[str, ...]) -> dict[str, str]:
         typed: dict[str, str] = {}
@@ -151,6 +153,12 @@ def _line() -> str:
     if not text:
         raise BadInput("nothing came through stdin where a secret was to come, one a line")
     return text
+
+
+def _variable(name: str) -> str:
+    """A secret where a name belongs is not repeated: what is on the screen stays there."""
+    variable = name.removeprefix(FROM_ENVIRONMENT)
+    return variable if variable.isidentifier() and len(variable) <= _LONG_NAME else "what the option names (a variable, not a secret)"
 
 
 def _usable(setting: str, text: str) -> str:

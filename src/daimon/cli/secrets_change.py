@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from daimon import config, keeper
+from daimon import config, keeper, lines
 from daimon.cli import hidden, screen
 from daimon.keeper import PASSPHRASE_VARIABLE
 
@@ -49,9 +49,13 @@ def forget(given: Path | None, name: str, as_json: bool) -> None:
 def remove(given: Path | None, name: str, as_json: bool) -> None:
     with opened(given) as (home, vault):
         entry = vault.entry(name)
-        models = keeper.referring(config.load(home.config, {}), name)
+        settings = config.load(home.config, {})
+        models, channels = keeper.referring(settings, name), lines.referring(settings, name)
         vault.remove(name)
-        _told(as_json, {"name": name, "removed": True, "models": list(models), "agents": list(entry.agents)}, f"{name} is removed")
+        told = {"name": name, "removed": True, "models": list(models), "channels": list(channels), "agents": list(entry.agents)}
+        _told(as_json, told, f"{name} is removed")
+        for channel in channels if not as_json else ():
+            screen.remark(f"the channel {channel} refers to it, and is locked out now")
         for model in models if not as_json else ():
             screen.remark(f"the model {model} refers to it, and has no key now")
         for agent in entry.agents if not as_json else ():
