@@ -6,8 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from tests.journal.world import database
 
+from daimon.abi.errors import BadInput
 from daimon.abi.event import Address
 from daimon.abi.ids import HOME_SPACE, Conversation, Key, StepRef, TurnId
 from daimon.abi.people import MOST_TRIES_OF_SENDER, Directory, Knock, Rank
@@ -146,3 +148,16 @@ async def test_that_somebody_spoke_is_noted_once_a_minute(tmp_path: Path) -> Non
         assert journal.commits == before
         await journal.seen("telegram", "7", "anna", "chat-7", clock.now() + timedelta(seconds=90))
         assert journal.commits == before + 1
+
+
+async def test_a_name_that_only_comes_to_the_same_id_does_not_get_in_as_somebody_else(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with journal_at(tmp_path / "journal.db", clock) as journal:
+        await journal.allow("telegram", "7", "Jörg", Rank.GUEST)
+        with pytest.raises(BadInput, match="would be taken for 'Jörg'"):
+            await journal.allow("telegram", "8", "Jo\u0301rg", Rank.GUEST)
+        with pytest.raises(BadInput, match="would be taken for"):
+            await journal.invite("李 Jorg!", Rank.GUEST, CODE, clock.now() + VALID)
+        assert await journal.who("telegram", "8") is None
+        for n, same in enumerate(("Jörg", "JÖRG", "jorg")):  # another chat of the same person
+            assert (await journal.allow("mail", f"{n}@x.org", same, Rank.GUEST)).id == "jorg"

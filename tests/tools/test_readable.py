@@ -1,5 +1,8 @@
 """Pages as people read them; broken and hostile ones too."""
 
+import subprocess
+import sys
+
 import pytest
 
 from daimon.tools.hidden import is_unseen
@@ -145,3 +148,37 @@ def test_a_selector_takes_out_its_part() -> None:
     assert selected("<p>else</p>", ".price", BASE) is None
     with pytest.raises(ValueError, match="is no CSS selector"):
         selected("<p>", "::(", BASE)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<div></x>" * 35_000,  # closes what was never opened
+        "<div><marquee></div></marquee>" * 20_000,  # closes what lies behind a wall
+        "<span><div></span></div>" * 20_000,
+        "<div><!--</div>-->" * 35_000,
+        "<rt>" * 35_000,
+        "<optgroup>" * 35_000,
+        "<p " + " ".join(f"a{n}=1" for n in range(30_000)) + ">",
+        "".join(f"<font a={n}></x><p>" for n in range(12_000)),
+    ],
+)
+def test_a_page_whose_closing_tags_close_nothing_is_not_given_to_the_parser(hostile: str) -> None:
+    assert readable(f"{hostile}the text", BASE).note.startswith("read as bare text")
+
+
+def test_a_long_and_sloppy_page_is_still_taken_apart() -> None:
+    rows = "".join(f"<tr><td>{n}<td><a href='/{n}' title='a > b'>row {n}</a></span>" for n in range(8_000))
+    page = readable(f"<article><table>{rows}</table>{'<p>' * 40_000}</article>", BASE)
+    assert page.note == ""
+    assert "[row 7](https://news.example/7)" in page.text
+
+
+def test_blanks_and_styles_without_end_are_read_in_time() -> None:
+    """In a process of its own: a pattern that takes the square of the length cannot be interrupted."""
+    program = (
+        "from daimon.tools.readable import readable\n"
+        "page = '<article><p style=\"opacity:' + '0' * 300_000 + 'x\">hi</p><pre>a' + ' ' * 99_000 + 'b</pre></article>'\n"
+        "assert readable(page, 'https://x.example/').text.startswith('```')"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

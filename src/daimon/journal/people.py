@@ -144,7 +144,7 @@ def _invited(db: apsw.Connection, code: str, at: int) -> tuple[bool, tuple[bytes
 
 def invite(db: apsw.Connection, name: str, rank: Rank, code: str, until: datetime, now: datetime) -> Invitation:
     person, at = id_of(name, rank), micros(now)
-    _require_rank(_known(db, person), rank)
+    _require_same(_known(db, person), name, rank)
     db.execute("DELETE FROM invitations WHERE space = ? AND (until <= ? OR used_at IS NOT NULL)", (HOME_SPACE, at))
     if db.execute("SELECT COUNT(*) FROM invitations WHERE space = ?", (HOME_SPACE,)).get >= MOST_INVITATIONS:
         raise BadInput(f"{MOST_INVITATIONS} codes are valid already; wait until some have run out")
@@ -160,7 +160,7 @@ def allow(db: apsw.Connection, channel: str, sender: str, name: str, rank: Rank,
     if not channel or not sender or len(channel) > MOST_SENDER or len(sender) > MOST_SENDER:
         raise BadInput(f"{channel[:40]}:{sender[:40]} names no chat; expected CHANNEL:SENDER as `daimon people` lists it")
     at, id_ = micros(now), id_of(name, rank)
-    _require_rank(_known(db, id_), rank)
+    _require_same(_known(db, id_), name, rank)
     person = _introduced(db, id_, name, rank, at)
     place: Any = db.execute("SELECT place FROM knocks WHERE space = ? AND channel = ? AND sender = ?", (HOME_SPACE, channel, sender)).get
     _connect(db, person.id, Knock(channel, sender, "", place or "", 1, now, now), at)
@@ -260,7 +260,12 @@ def _require(db: apsw.Connection, person: PrincipalId) -> Person:
     return found
 
 
-def _require_rank(known: Person | None, rank: Rank) -> None:
+def _require_same(known: Person | None, name: str, rank: Rank) -> None:
+    """Two names may come to one id, as Jörg and Jorg do: whoever is let in as the other would be given all that is theirs."""
+    if known is not None and known.id != OWNER and plain_name(name).casefold() not in (known.name.casefold(), known.id):
+        raise BadInput(
+            f"{name[:40]!r} would be taken for {known.name!r}, who is known as {known.id}; choose another name, or say {known.id}"
+        )
     if known is not None and known.rank is not rank:
         raise BadInput(f"{known.id} is {known.rank} already; `daimon people rank {known.id} {rank}` changes that, or choose another name")
 

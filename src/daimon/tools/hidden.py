@@ -21,6 +21,8 @@ _PAPER = re.compile(r"background(?:-color)?\s*:\s*([^;!]+)", re.IGNORECASE)
 _SIMPLE = re.compile(r"\s*([.#])([A-Za-z_][\w-]{0,80})\s*")
 _WHITE = frozenset({"white", "#fff", "#ffffff", "#fefefe", "rgb(255,255,255)", "rgba(255,255,255,1)", "transparent"})
 _MOST_RULES = 2_000
+_LONGEST_STYLE = 2_000
+"""The time that the patterns take grows with the square of it."""
 
 
 class Hidden:
@@ -45,7 +47,7 @@ class Hidden:
     def _read(self, sheet: str) -> None:
         for rule in sheet.split("}")[:_MOST_RULES]:
             before, _, style = rule.rpartition("{")
-            if not is_unseen(style[:2_000]):
+            if not is_unseen(style):
                 continue
             for selector in before.rpartition("{")[2][-300:].split(","):
                 if simple := _SIMPLE.fullmatch(selector):
@@ -53,6 +55,7 @@ class Hidden:
 
 
 def is_unseen(style: str) -> bool:
+    style = style[:_LONGEST_STYLE]
     if _STYLED.search(style):
         return True
     ink = [_plain(found) for found in _COLOR.findall(style)]

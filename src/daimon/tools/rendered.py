@@ -250,4 +250,4 @@ def _children(node: "LexborNode") -> "list[LexborNode]":
 
 def _tidied(text: str) -> str:
     """One empty line between blocks, none at the ends, no spaces before a line's end."""
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip()
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+\n", "\n", text)).strip()

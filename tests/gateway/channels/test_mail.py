@@ -13,6 +13,7 @@ from daimon.abi.channel import Piece
 from daimon.abi.errors import InDoubt, LockedOut, NotSent
 from daimon.abi.ids import StepRef, TurnId
 from daimon.abi.message import File, Text
+from daimon.gateway.channels.mail import OF_STRANGERS
 from daimon.gateway.codes import code_of
 from daimon.gateway.mail.letter import MOST_ATTACHMENTS
 from daimon.testing.clock import ManualClock
@@ -97,6 +98,29 @@ async def test_the_same_mail_by_two_ways_is_one_and_a_stolen_id_is_another(mail:
         (ALICE, Text("something else")),
     ]
     assert mail.desk.repeated == 1
+
+
+async def test_of_a_strangers_mail_only_the_beginning_is_read_and_of_a_known_senders_all(mail: Post) -> None:
+    mail.desk.strangers = {"mallory@evil.example"}
+    text = "word " * 15 + "\n"
+    async with mail.serving():
+        mail.deliver(letter(text * 2_000 + "the end", who="mallory@evil.example"))
+        mail.deliver(letter(text * 2_000 + "the end", Message_ID="<two@example.org>"))
+        await mail.desk.until_read(2)
+    strangers, known = ("".join(part.text for part in came.parts if isinstance(part, Text)) for came in mail.desk.arrived)
+    assert len(strangers) < OF_STRANGERS
+    assert "the end" not in strangers
+    assert "the end" in known
+
+
+async def test_a_head_that_goes_on_behind_the_beginning_vouches_for_no_stranger(mail: Post) -> None:
+    mail.desk.strangers = {"mallory@evil.example", "unverified:mallory@evil.example"}
+    padding = "".join(f"X-{n}: {'x' * 900}\n" for n in range(80))
+    head, _, body = letter("hello", who="mallory@evil.example").partition("\n\n")
+    async with mail.serving():
+        mail.deliver(f"{head}\n{padding}From: somebody@else.example\n\n{body}")
+        await mail.desk.until_read(1)
+    assert [came.sender for came in mail.desk.arrived] == ["unverified:mallory@evil.example"]
 
 
 async def test_what_is_not_for_the_agent_or_not_by_a_person_is_passed_over(mail: Post) -> None:

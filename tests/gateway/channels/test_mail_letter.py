@@ -1,5 +1,7 @@
 """What a mail says: nothing in it makes the reading fail, and what a person wrote is what is read."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from email.message import EmailMessage
 
@@ -208,3 +210,21 @@ def test_a_question_says_how_to_answer_by_mail() -> None:
 )
 def test_what_somebody_else_wrote_is_told_from_what_the_sender_did(subject: str, text: str, is_so: bool) -> None:
     assert words.has_others(subject, text) is is_so
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [("plain", "b'a' + b' ' * 199_000 + b'b'"), ("html", "b'<div>' * 100_000 + b'words'"), ("html", "b'<div></x>' * 100_000 + b'words'")],
+)
+def test_a_mail_that_was_made_to_hurt_is_read_in_time(kind: str, body: str) -> None:
+    """In a process of its own: neither a pattern nor a parser in C can be interrupted, and all else would wait for them."""
+    program = (
+        "from daimon.gateway.mail.letter import read\n"
+        f"raw = b'From: a@x.org\\r\\nContent-Type: text/{kind}\\r\\n\\r\\n' + {body}\n"
+        "assert read(raw, 'agent@example.org', 'mx').text"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+def test_blanks_at_the_ends_of_lines_are_dropped_and_others_kept() -> None:
+    assert body_of("text/plain", b"one  two \t \nthree\xc2\xa0\n\n  four ") == "one  two\nthree\n\n  four"

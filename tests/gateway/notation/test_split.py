@@ -89,3 +89,11 @@ def test_a_huge_answer_takes_no_time_worth_speaking_of() -> None:
 def _letters(said: str) -> str:
     bare = re.sub(r'<[^<>]*?>|class="[^"]*"', lambda found: found[0].partition("|")[2] if "|" in found[0] else "", said)
     return re.sub(r"[^a-h]", "", re.sub(r"\(https://x\.example/\)|https://x\.example/|&\w+;", "", bare))
+
+
+def test_a_maze_of_brackets_is_text_and_links_beside_few_brackets_stay_links() -> None:
+    """A maze made the parser look for an end from each bracket: seconds for a message that a guest had the model write."""
+    maze = "![" * 200 + "[a](https://a.example)"
+    assert "<a " not in telegram.render(maze)
+    assert telegram.render(maze).startswith("![![")
+    assert telegram.render("[[x]] and [a](https://a.example)") == '[[x]] and <a href="https://a.example">a</a>'

@@ -25,6 +25,7 @@ from daimon.abi.tool import Rate
 from daimon.gateway.mail import place, threads, words
 from daimon.gateway.mail.account import Account
 from daimon.gateway.mail.compose import Draft, Thread, compose, message_id
+from daimon.gateway.mail.headers import has_whole_head
 from daimon.gateway.mail.imap import Imap, connect
 from daimon.gateway.mail.letter import Enclosed, Letter, read
 from daimon.gateway.mail.sent import Sent
@@ -36,6 +37,8 @@ POLL_S = 60.0
 MOST_MAIL = 25 * 1024 * 1024
 """Of a larger one, only the beginning is fetched: its text, and the names of what hangs on it."""
 BEGINNING = 1024 * 1024
+OF_STRANGERS = 64 * 1024
+"""Of a mail so much is fetched and read until its sender is known: the time that some mails take grows with the square of their size."""
 ANEW_DAYS = 7
 LONGEST_CODE = 20
 """A text no longer than this may be a code or a command, and stands without the subject."""
@@ -141,15 +144,25 @@ class MailChannel:
         known = await imap.fetch(uid, 0)
         if known is None:
             return
-        fetched = await imap.fetch(uid, MOST_MAIL if known.size <= MOST_MAIL else BEGINNING)
-        if fetched is None:
-            return
-        is_cut = len(fetched.data) < known.size
-        letter = await asyncio.to_thread(read, fetched.data, self._account.address, self._account.authserv_id, is_cut)
-        if letter.automatic or not letter.is_to(self._account.address):
+        letter = await self._read(imap, uid, known.size, OF_STRANGERS)
+        if letter is not None and known.size > OF_STRANGERS and await reception.is_known(letter.sender.id):
+            letter = await self._read(imap, uid, known.size, MOST_MAIL if known.size <= MOST_MAIL else BEGINNING)
+        if letter is None:
             return
         with suppress(BadInput):  # it stays in the mailbox; what cannot be taken in must not hold up the rest
-            await reception.take(await self._message(letter.as_read_by(self._account.address), reception, validity, uid))
+            await reception.take(await self._message(letter, reception, validity, uid))
+
+    async def _read(self, imap: Imap, uid: int, size: int, most: int) -> Letter | None:
+        """None: it is not for the agent. A head that was not fetched to its end may go on with another sender."""
+        fetched = await imap.fetch(uid, most)
+        if fetched is None:
+            return None
+        is_cut = len(fetched.data) < size
+        letter = await asyncio.to_thread(read, fetched.data, self._account.address, self._account.authserv_id, is_cut)
+        if letter.automatic or not letter.is_to(self._account.address):
+            return None
+        letter = letter.as_read_by(self._account.address)
+        return letter.doubted() if is_cut and most == OF_STRANGERS and not has_whole_head(fetched.data) else letter
 
     async def _message(self, letter: Letter, reception: Reception, validity: int, uid: int) -> Message:
         kept: list[Content] = []

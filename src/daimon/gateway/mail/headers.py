@@ -37,6 +37,10 @@ def split(raw: bytes) -> tuple[Headers, bytes]:
     return Headers(tuple(fields)), body
 
 
+def has_whole_head(raw: bytes) -> bool:
+    return re.search(rb"\r?\n\r?\n", raw[:MOST_BYTES]) is not None
+
+
 def shown(value: str, longest: int = 500) -> str:
     """For people: encoded words are read, whatever charset they claim; nothing that moves a cursor or a reader's eye is left."""
     try:

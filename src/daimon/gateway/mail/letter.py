@@ -65,7 +65,10 @@ class Letter:
 
     def as_read_by(self, address: str) -> "Letter":
         """A signed mail can be handed on by anybody who has it. So its sender speaks only to those whom it is written to."""
-        return self if _has(self.written_to, address) else replace(self, sender=self.sender.doubted())
+        return self if _has(self.written_to, address) else self.doubted()
+
+    def doubted(self) -> "Letter":
+        return replace(self, sender=self.sender.doubted())
 
     def key(self, validity: int, uid: int) -> str:
         """The same for one mail that comes twice; never that of somebody else's, whatever id they put on it."""

@@ -4,6 +4,8 @@ The first look only takes stock. What is addressed to the agent is left to the c
 `from` is a claim, and `verified` says whether the receiving server vouches for it.
 """
 
+import asyncio
+
 from pydantic import JsonValue
 
 from daimon.abi.errors import DaimonError, WatchFailed
@@ -48,7 +50,8 @@ async def _look(imap: Imap, account: Account, folder: str, state: JsonValue) -> 
         fetched = await imap.fetch(uid, MOST_MAIL)
         if fetched is None:
             continue
-        letter = read(fetched.data, account.address, account.authserv_id, is_cut=len(fetched.data) < fetched.size)
+        is_cut = len(fetched.data) < fetched.size
+        letter = await asyncio.to_thread(read, fetched.data, account.address, account.authserv_id, is_cut)
         if not letter.is_to(account.address):
             items.append(_item(letter))
             people.append(Origin(Author.STRANGER, f"mail:{letter.sender.address or 'unknown'}"))

@@ -7,6 +7,8 @@ The mail itself stays whole in the mailbox.
 
 import re
 
+from daimon.tools.markup import parsed
+
 MOST_TEXT = 200_000
 MOST_HTML = 2_000_000
 MOST_LINKS = 200
@@ -21,10 +23,10 @@ _PASSED_ON = re.compile(r"(?im)^(?:-{2,}\s*(?:forwarded message|weitergeleitete 
 
 
 def from_html(source: str, is_answer: bool) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
     spaced = _BLOCKS.sub("\n\\g<0>", re.sub(r"\s+", " ", source[:MOST_HTML]).replace("\0", ""))
-    tree = LexborHTMLParser(spaced)
+    page = parsed(spaced)
+    if (tree := page.root) is None:  # it was made to hurt whoever takes it apart
+        return tidy(page.text)
     unseen = ["script", "style", "head", "title", "template", "noscript", "[hidden]", '[style*="display:none"]', '[style*="display: none"]']
     for selector in [*unseen, *([".gmail_quote", 'blockquote[type="cite"]'] if is_answer else [])]:
         for node in tree.css(selector):
@@ -40,7 +42,7 @@ def from_html(source: str, is_answer: bool) -> str:
 def tidy(text: str) -> str:
     """Without what is no text, and without runs of empty lines."""
     clean = "".join(sign for sign in text.replace("\r\n", "\n").replace("\r", "\n")[:MOST_TEXT] if sign in "\n\t" or sign >= " ")
-    lines = re.sub(r"[ \t\xa0]+\n", "\n", clean + "\n")
+    lines = re.sub(r"(?<![ \t\xa0])[ \t\xa0]+\n", "\n", clean + "\n")  # from where a run begins only: else its square is the time
     return re.sub(r"\n{3,}", "\n\n", lines).strip("\n").rstrip()
 
 

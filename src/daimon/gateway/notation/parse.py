@@ -19,9 +19,12 @@ MOST_NESTED = 100
 MOST_MARKS = 8
 """Containers that one line may open: `> > - x` opens three."""
 MOST_INDENT = 40
+MOST_BRACKETS = 50
+"""That may be open at once; where there are more, none begins a link."""
 SAFE = frozenset({"http", "https", "mailto", "tel", "matrix", "tg"})
 
 _MARKS = re.compile(r"(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){" + str(MOST_MARKS + 1) + "}")
+_BRACKETS = re.compile(r"[\[\]]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -75,11 +78,21 @@ def _clean(markdown: str) -> str:
 
 
 def _tamed(markdown: str) -> str:
-    fences = Fences()
-    return "\n".join(line if fences.after(line) or fences.is_edge else _shallow(line) for line in markdown.split("\n"))
+    fences, is_maze = Fences(), _is_maze(markdown)
+    return "\n".join(line if fences.after(line) or fences.is_edge else _shallow(line, is_maze) for line in markdown.split("\n"))
 
 
-def _shallow(line: str) -> str:
+def _is_maze(markdown: str) -> bool:
+    """Brackets in brackets: from each one the parser looks for its end."""
+    depth = deepest = 0
+    for sign in _BRACKETS.findall(markdown):
+        depth = depth + 1 if sign == "[" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest > MOST_BRACKETS
+
+
+def _shallow(line: str, is_maze: bool) -> str:
+    line = line.replace("[", r"\[") if is_maze else line
     bare = line.lstrip(" \t")
     indent = line[: len(line) - len(bare)].expandtabs(4)
     line = indent[:MOST_INDENT] + bare
