@@ -7,6 +7,8 @@ import pytest
 from tests.journal.world import database
 from tests.people_rig import ANNA, BOB, ME, STRANGER, TELEGRAM, acquainted, answer, do, until, world
 
+from daimon.abi.automation import Draft
+from daimon.abi.event import Address
 from daimon.abi.ids import PrincipalId
 from daimon.abi.people import Rank
 from daimon.abi.step import Happened, Intended
@@ -14,6 +16,7 @@ from daimon.config import Limits
 from daimon.gateway.codes import choice_code, code_of
 from daimon.gateway.pairing import shown
 from daimon.gateway.reception import MOST_TEXT, NOT_YOURS, SETTLED
+from daimon.gateway.remote_automations import RemoteClerk
 from daimon.kernel.wall import WITHHELD
 from daimon.sandbox.plan import has_bwrap
 
@@ -358,3 +361,34 @@ async def test_what_the_owner_forwards_is_not_the_owner_s_wish_and_answers_nothi
     assert own.is_trusted
     assert not passed_on.is_trusted
     assert {origin.source for origin in passed_on.origins} == {TELEGRAM, f"{TELEGRAM}:forwarded"}
+
+
+# -- what goes to others by itself
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+async def test_what_an_automation_tells_others_is_made_without_anything_of_the_owner_s(tmp_path: Path, is_met: bool) -> None:
+    async with acquainted(tmp_path) as here:
+        if is_met:
+            await here.say(BOB, "hello", answer("hi Bob"))
+            await here.heard(f"chat-{BOB}")
+        clerk = RemoteClerk(tmp_path / "home" / "daimon.sock")
+        await clerk.put(Draft(id="news", schedule="every day at 8", task="Tell Bob the news.", to=Address(TELEGRAM, f"chat-{BOB}")))
+        here.model.add(do(("diary", {})), answer("the weather is fine"))
+        await clerk.run("news")
+        assert (await here.heard(f"chat-{BOB}", 2 if is_met else 1))[-1] == "the weather is fine"
+        assert "diary is not for guests" in here.seen(2)
+        assert "diary-secret" not in here.seen(2)
+
+
+async def test_what_an_automation_tells_the_owner_may_hold_what_is_the_owner_s(tmp_path: Path) -> None:
+    async with acquainted(tmp_path) as here:
+        await here.say(ME, "hello", answer("hi"))
+        await here.heard(f"chat-{ME}")
+        clerk = RemoteClerk(tmp_path / "home" / "daimon.sock")
+        for to in (None, Address(TELEGRAM, f"chat-{ME}")):
+            await clerk.put(Draft(id="diary", schedule="every day at 8", task="Read me my diary.", to=to))
+            here.model.add(do(("diary", {})), answer("diary-secret"))
+            await clerk.run("diary")
+            await here.quiet()
+        assert (await here.heard(f"chat-{ME}", 3))[1:] == ["diary-secret", "diary-secret"]

@@ -272,7 +272,9 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         summaries = Summaries(journal, feed, inbox.accept, clock, ids, lambda: bool(mind.settings.context.summarizer))
         at_work = boxes if sandboxes.can_be_made else None
         watched = watchers(web=served.web, ground=sites.ground, boxes=at_work, hooks=journal, mail=lines.new_mail)
-        ticking = Ticking(journal, Looking(watched, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs), clock, ids)
+        ticking = Ticking(
+            journal, Looking(watched, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs, forwarding.whom), clock, ids
+        )
         clerk = LocalClerk(journal, ticking, clock, str(config.zone(settings)))
         started_at = clock.now()
 
@@ -303,7 +305,8 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         readiness = Readiness(journal.probe)
         curator = StoreCurator(memory, journal, clock, ids, redactor)
         shelf = Shelf(journal, HOME_SPACE, partial(keeper.ensure_hook_secret, vault))
-        receiver = Receiver(Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault)), postings)
+        behind = Behind(journal, shelf, scheduler, clock, ids, redactor, keeper.hook_secrets(vault), forwarding.whom)
+        receiver = Receiver(behind, postings)
         parts = Parts(
             inbox=inbox, archive=journal, overview=journal, store=journal, ledger=journal, grants=grants, feed=feed, clock=clock, ids=ids,
             status=status, reload=reload, accounts=accounts, warm=mind.warm, redactor=redactor, workspaces=sites, trials=shop,
@@ -510,7 +513,7 @@ async def automating(home: Home) -> AsyncIterator[Clerk]:
         ids = SortableIds(clock, SystemRandom())
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
-        around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {})
+        around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {}, Forwarding(journal).whom)
         yield LocalClerk(journal, Ticking(journal, Looking({}, clock), around, clock, ids), clock, str(config.zone(settings)))
 
 

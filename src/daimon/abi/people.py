@@ -48,6 +48,13 @@ def may_read(principal: PrincipalId, label: Label) -> bool:
     return serves_owner(principal) or label.may_be_read_by(principal)
 
 
+def for_reader(label: Label, whom: PrincipalId) -> Label:
+    """Of a task whose result the owner has sent to somebody: then they may know it. What others ask for is nobody's to share."""
+    if serves_owner(whom) or label.readers is None or not label.is_trusted:
+        return label
+    return Label.of(*label.origins, readers=(*label.readers, whom))
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     id: PrincipalId

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from daimon.abi.event import TO_OWNER, Address
-from daimon.abi.ids import OWNER
-from daimon.abi.people import Directory
+from daimon.abi.ids import OWNER, PrincipalId
+from daimon.abi.people import Directory, group
+from daimon.gateway.channels.local import LocalChannel
 from daimon.kernel.wall import OWNERS_DESK
 
 FOR_OWNER = frozenset({OWNERS_DESK, TO_OWNER})
@@ -34,6 +35,14 @@ class Forwarding:
         if last is not None and self.is_set_up(last.channel):
             return last
         return await self._among(self.is_set_up) or OWNERS_DESK
+
+    async def whom(self, to: Address | None) -> PrincipalId:
+        """Who reads there. A place of which nothing is known is a group: nothing of the owner's goes there by itself."""
+        if to is None or to in FOR_OWNER or to.channel == LocalChannel.name:
+            return OWNER
+        known = await self.directory.people()
+        alone = (person.id for person, contacts in known for contact in contacts if Address(contact.channel, contact.place) == to)
+        return next(alone, group(to.channel, to.to))
 
     async def _among(self, fits: Callable[[str], bool]) -> Address | None:
         contacts = [contact for person, contacts in await self.directory.people() if person.id == OWNER for contact in contacts]

@@ -7,8 +7,9 @@ from pydantic import JsonValue
 
 from daimon.abi.automation import Kept
 from daimon.abi.event import Event, Heartbeat
-from daimon.abi.ids import EventId, Key
+from daimon.abi.ids import OWNER, EventId, Key, PrincipalId
 from daimon.abi.label import UNLABELLED
+from daimon.abi.people import for_reader
 from daimon.abi.watch import Look
 from daimon.kernel.wall import OWNERS_DESK
 
@@ -21,9 +22,9 @@ def conversation_of(automation: str) -> str:
     return f"automations/{automation}"
 
 
-def event_of(kept: Kept, due: datetime, now: datetime, id_: str, look: Look | None) -> Event:
-    """Its label is that of all that is in it: the task's, joined with that of what was found."""
-    automation, label = kept.automation, kept.label
+def event_of(kept: Kept, due: datetime, now: datetime, id_: str, look: Look | None, whom: PrincipalId = OWNER) -> Event:
+    """Its label is that of all that is in it: the task's, joined with that of what was found. `whom`: who reads where its result goes."""
+    automation, label = kept.automation, for_reader(kept.label, whom)
     if look is not None:
         label = label.joined(UNLABELLED if look.label is None else look.label)
     body = Heartbeat(
@@ -31,8 +32,8 @@ def event_of(kept: Kept, due: datetime, now: datetime, id_: str, look: Look | No
     )
     return Event(
         id=EventId(id_), source=SOURCE, key=Key(f"{automation.id}@{due.astimezone(UTC).isoformat()}"),
-        conversation=conversation_of(automation.id), principal=kept.by, body=body, occurred_at=due, received_at=now, label=label,
-        reply_to=automation.to or OWNERS_DESK,
+        conversation=conversation_of(automation.id), principal=kept.by if whom == OWNER else whom, body=body,
+        occurred_at=due, received_at=now, label=label, reply_to=automation.to or OWNERS_DESK,
     )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ from typing import Protocol
 from daimon.abi.automation import Automations, Kept, Outcome, Tick
 from daimon.abi.cleaning import cleaned
 from daimon.abi.errors import DaimonError, NotFound, WatchFailed
-from daimon.abi.event import Event
-from daimon.abi.ids import HOME_SPACE, EventId
+from daimon.abi.event import Address, Event
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId, PrincipalId
 from daimon.abi.money import Limit
 from daimon.abi.plain import clean
 from daimon.abi.ports import Archive, Clock, Ids
@@ -40,6 +40,10 @@ class Records(Automations, Archive, Protocol):
     """The journal, as automations see it."""
 
 
+async def _the_owner(to: Address | None) -> PrincipalId:
+    return OWNER
+
+
 @dataclass(frozen=True, slots=True)
 class Around:
     """What a tick touches outside."""
@@ -50,6 +54,8 @@ class Around:
     """Takes known secrets out of what is written down."""
     limits: dict[str, Limit]
     """What each automation may cost a day, where it says so. Kept up to date here, read where calls are paid."""
+    whom: Callable[[Address | None], Awaitable[PrincipalId]] = _the_owner
+    """Who reads at a place: its turn serves them, so that nothing of the owner's comes into what they are told."""
 
 
 class Ticking:
@@ -201,7 +207,7 @@ class Ticking:
         if look is not None and look.change is None:
             return await self._record(kept, replace(tick, outcome="unchanged", why=note), state=look)
         now = self._clock.now()
-        event = event_of(kept, tick.due, now, self._ids.new("e"), look)
+        event = event_of(kept, tick.due, now, self._ids.new("e"), look, await self._around.whom(kept.automation.to))
         event = replace(cleaned(event, self._around.redact), label=cleaned(event.label, self._around.redact))
         return await self._record(kept, replace(tick, why=note, event=event.id), event, look)
 

@@ -8,7 +8,8 @@ HMAC; nothing is answered with 202 before it is on disk; and a delivery that cam
 It knows no sockets: whole bodies come in (`route`, `lane`), a status, an answer and a time to wait go out.
 """
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -16,9 +17,10 @@ from pydantic import JsonValue
 from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, JournalFailed, JournalFull
-from daimon.abi.event import Event, Webhook
+from daimon.abi.event import Address, Event, Webhook
 from daimon.abi.hook import Hooks, Posted
-from daimon.abi.ids import HOME_SPACE, EventId, Key, PrincipalId
+from daimon.abi.ids import HOME_SPACE, OWNER, EventId, Key, PrincipalId
+from daimon.abi.people import for_reader
 from daimon.abi.ports import Clock, Ids
 from daimon.abi.secret import Redactor
 from daimon.gateway.answers import explained
@@ -27,7 +29,7 @@ from daimon.gateway.hooks.keys import Known, known_by
 from daimon.gateway.hooks.posted import MOST_BYTES, Postings
 from daimon.gateway.hooks.rates import Wrongdoers
 from daimon.gateway.hooks.reading import read
-from daimon.gateway.hooks.ready import Ready, Secrets, Shelf
+from daimon.gateway.hooks.ready import Ready, Secrets, Shelf, label_of
 from daimon.gateway.hooks.signature import Heads
 from daimon.kernel.wall import OWNERS_DESK
 
@@ -60,6 +62,8 @@ class Behind:
     ids: Ids
     redactor: Redactor
     secrets: Secrets
+    whom: Callable[[Address | None], Awaitable[PrincipalId]]
+    """Who reads at a place: its turn serves them."""
 
 
 class Receiver:
@@ -129,19 +133,22 @@ class Receiver:
             hook=hook.name, key=known.key, content=known.content, at=now, outcome=outcome, why=why,  # type: ignore[arg-type]
             data=data if outcome == "collected" else None, headers=headers,
         )  # fmt: skip
-        event = self._event(ready, known.key, data, headers) if outcome == "accepted" else None
+        whom = await self._behind.whom(hook.to) if outcome == "accepted" else OWNER
+        event = self._event(ready, known.key, data, headers, whom) if outcome == "accepted" else None
         accepted = await self._behind.hooks.post(HOME_SPACE, posted, event)
         if accepted is not None and event is not None:
             await self._behind.waker.wake(event)
         answer = {"delivery": known.key, "outcome": "known" if accepted is None else outcome, "new": accepted is not None}
         return Reply(202, encode(dict[str, str | bool], answer))
 
-    def _event(self, ready: Ready, key: str, data: JsonValue, headers: dict[str, str]) -> Event:
+    def _event(self, ready: Ready, key: str, data: JsonValue, headers: dict[str, str], whom: PrincipalId) -> Event:
         hook, by, now = ready.hook, ready.hooked, self._behind.clock.now()
+        principal = by.by if hook.task else PrincipalId(f"service:{hook.name}")
+        label = ready.label if whom == OWNER else label_of(replace(by, label=for_reader(by.label, whom)))
         where = hook.conversation or f"hooks/{hook.name}"
         return Event(
             id=EventId(self._behind.ids.new("e")), source=f"hook:{hook.name}", key=Key(key), conversation=where,
-            principal=by.by if hook.task else PrincipalId(f"service:{hook.name}"), label=ready.label,
+            principal=principal if whom == OWNER else whom, label=label,
             body=Webhook(hook.name, data, headers, hook.task, by.label if hook.task else None), occurred_at=now, received_at=now,
             reply_to=hook.to or OWNERS_DESK,
         )  # fmt: skip
