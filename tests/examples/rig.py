@@ -19,7 +19,7 @@ from daimon.testing.provider.server import KEY, ProviderServer
 from daimon.testing.telegram.server import TelegramServer
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 25
+DEADLINE_S = 60
 _BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ class Owner:
 
     async def follow(self, readme: Path, block: int) -> list[str]:
         """Runs the commands of a block of the README, as they stand there. What each printed."""
-        lines = _BLOCK.findall(readme.read_text(encoding="utf-8"))[block].strip().splitlines()
+        lines = commands(readme, block)
         return [await self._run("sh", "-c", line, given=self._typed(line)) for line in lines]
 
     async def daimon(self, *words: str) -> str:
@@ -111,6 +111,10 @@ class Owner:
         await until_so(is_quiet)
 
 
+def commands(readme: Path, block: int) -> list[str]:
+    return _BLOCK.findall(readme.read_text(encoding="utf-8"))[block].strip().splitlines()  # type: ignore[no-any-return]
+
+
 async def until(is_so: Callable[[], bool]) -> None:
     async def look() -> bool:
         return is_so()
@@ -120,7 +124,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 async def until_so(is_so: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(DEADLINE_S):
-        while not await is_so():
+        while not await is_so():  # noqa: ASYNC110 - the truth is in another process, which has no event to wait for
             await asyncio.sleep(0.05)
 
 
