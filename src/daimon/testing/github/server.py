@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import json
 import ssl
-from collections.abc import Coroutine
 from contextlib import suppress
 from types import TracebackType
 from typing import Literal, Self
@@ -40,7 +39,7 @@ class GitHubServer:
         self._context = context
         self._methods = Methods(repository, self.tokens)
         self._faults: list[What] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._called = asyncio.Event()
         self._server: asyncio.Server | None = None
 
@@ -72,12 +71,9 @@ class GitHubServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._start(self._serve(Connection(reader, writer)))
-
-    def _start(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task = asyncio.get_running_loop().create_task(self._serve(Connection(reader, writer)))
+        self._tasks[task] = writer
+        task.add_done_callback(lambda ended: self._tasks.pop(ended).transport.abort())
 
     async def _serve(self, connection: Connection) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, BadHttp):  # the client may leave at any moment
