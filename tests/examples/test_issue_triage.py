@@ -14,6 +14,7 @@ import pytest
 from tests.examples.minds import KINDS, Clerk, Hijacked
 from tests.examples.rig import DEADLINE_S, ROOT, Owner, owner, settle_in, until, until_so
 
+from daimon.sandbox.plan import has_bwrap
 from daimon.testing.certificates import Certificates
 from daimon.testing.github.repository import Issue, Repository
 from daimon.testing.github.server import TOKEN, GitHubServer, delivery
@@ -24,6 +25,7 @@ from daimon.testing.telegram.chats import ANNA
 from daimon.testing.telegram.faults import Fault as ChatFault
 from daimon.testing.telegram.server import TelegramServer
 
+pytestmark = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: there are no tools for files, and no log")
 README = ROOT / "examples" / "issue_triage" / "README.md"
 API = "api.github.com"
 THINGS = ("parser", "window", "printer", "index", "cache", "login")
