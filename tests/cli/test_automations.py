@@ -12,12 +12,13 @@ def test_one_is_added_listed_run_paused_and_removed(daimon: Daimon, is_running: 
         daimon.up()
     assert "nothing happens by itself" in daimon.run("automations").out
     licence = daimon.home.parent / "licence"
-    licence.write_text("# what it may do\nmail(to='bob@x.org', text=own())\nreads notes()\n")
+    licence.write_text("# what it may do\nmail(to='bob@x.org', text=own())\n20 times pin(number=found('/items/*/id'))\nreads notes()\n")
     more = ("--timezone", "Europe/Berlin", "--cost-per-day", "0.50", "--catch-up", "all", "--to", "telegram:42", "--licence", str(licence))
     added = daimon.run("automations", "add", "brief", "every weekday at 8", "Brief me.", *more)
     assert (added.code, "every weekday at 8:00 (Europe/Berlin)" in added.out) == (0, True), added.err
     (shown,) = json.loads(daimon.run("automations", "--json").out)
     assert shown["automation"]["licence"]["steps"][0]["sources"]["to"] == "'bob@x.org'"
+    assert [step["tool"] for step in shown["automation"]["licence"]["steps"]] == ["mail", *["pin"] * 20]
     assert shown["automation"]["to"] == {"channel": "telegram", "to": "42"}
     assert "brief" in daimon.run("automations").out
     assert "Brief me." in daimon.run("automations", "show", "brief").out

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -225,6 +226,9 @@ class Collected:
         return tuple(each for each in self.found if each.n > after)[:limit]
 
 
+JSON_ZERO: JsonValue = 0
+
+
 def posted(n: int) -> Posted:
     return Posted(hook="gh", key=f"k{n}", at=datetime(2026, 3, 2, tzinfo=UTC), outcome="collected", data={"n": n}, n=n)
 
@@ -243,6 +247,17 @@ async def test_deliveries_are_handed_over_once_in_order(place: Place) -> None:
     last = await watcher.look(watch, look.state)
     assert last.state == 5
     assert (await watcher.look(watch, last.state)).note == "nothing came"
+
+
+async def test_large_deliveries_come_whole_a_few_at_a_time_and_none_is_lost() -> None:
+    hooks = Collected(
+        *(replace(posted(n), data={"n": n, "body": "x" * size}) for n, size in enumerate((40_000, 40_000, 40_000, 150_000, 9), 1))
+    )
+    watcher, watch, state, rounds = HookWatcher(hooks, "home"), WatchHook("gh"), JSON_ZERO, []  # type: ignore[arg-type]
+    while isinstance((look := await watcher.look(watch, state)).change, dict):
+        rounds.append([each["data"]["n"] for each in look.change["deliveries"]])  # type: ignore[union-attr, index, call-overload]
+        state = look.state
+    assert rounds == [[1, 2], [3], [4], [5]]
 
 
 async def test_a_folder_is_read_by_the_mail_channel_from_where_it_was() -> None:

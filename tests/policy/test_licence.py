@@ -1,5 +1,7 @@
 """What planned sources yield, and that a stranger's words yield nothing."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +133,43 @@ def test_what_is_largest_is_not_told_by_reads_that_the_agent_chose() -> None:
     small = read("search", [{"id": "f9", "size": 1}], n=23, query="evil")
     assert verdict("largest(seen('search'), 'size').id", "f9", MAILS, small) == "unknown"
     assert verdict("largest(seen('search', given(query='evil')), 'size').id", "f9", MAILS, small) == "fits"
+
+
+ISSUES: JsonValue = {"deliveries": [{"data": {"issue": {"number": 17, "title": "18", "hot": True}}}, {"data": {"issue": {"number": 4}}}]}
+NUMBER = "found('/deliveries/*/data/issue/number')"
+LABELS = f"'https://api.x.org/issues/' + {NUMBER} + '/labels'"
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "outcome"),
+    [
+        (LABELS, "https://api.x.org/issues/17/labels", "fits"),
+        (LABELS, "https://api.x.org/issues/4/labels", "fits"),
+        (LABELS, "https://api.x.org/issues/5/labels", "differs"),
+        (LABELS, "https://api.x.org/issues/17/labels/../../4", "differs"),
+        (LABELS, "https://api.x.org/issues/174/labels", "differs"),
+        (LABELS, "http://api.x.org/issues/17/labels", "differs"),
+        (NUMBER, 4, "fits"),
+        ("found('/deliveries/*/data/issue/title')", "18", "unknown"),
+        ("found('/deliveries/*/data/issue/hot')", True, "unknown"),
+        ("found('/deliveries')", 17, "unknown"),
+    ],
+)
+def test_of_what_a_watch_found_only_whole_numbers_at_the_named_place_count(source: str, value: JsonValue, outcome: str) -> None:
+    assert fit(source, value, Plan(), replace(situation("x"), came=ISSUES)).verdict == outcome
+
+
+def test_where_nothing_was_found_no_number_counts() -> None:
+    assert verdict(NUMBER, 17) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [("bug", "fits"), ("Docs", "fits"), ("owned", "differs"), ("bug docs", "differs"), (["bug", "docs"], "differs")]
+)
+def test_a_choice_among_literals_is_closed(value: JsonValue, outcome: str) -> None:
+    assert verdict("one_of(['bug', 'docs'])", value) == outcome
+
+
+@pytest.mark.parametrize("source", ["one_of([own(), 'bug'])", "one_of([])", "one_of([['bug']])"])
+def test_a_choice_of_anything_but_literals_is_none(source: str) -> None:
+    assert verdict(source, "bug") == "unknown"

@@ -151,6 +151,8 @@ class Situation:
     """Of what the model has read, where that is less than `call.label`."""
     before: tuple[Seen, ...] = ()
     """What earlier turns read and the model may still have before it, without its data: it licenses nothing, but can be carried away."""
+    came: JsonValue = None
+    """What the watch of an automation handed over with this turn: somebody else's words."""
 
     @property
     def now(self) -> datetime:

@@ -8,7 +8,8 @@ It is read with Python's own grammar, so that every model can write it, and admi
     ….field                                            that field of them
     first(…) last(…) largest(…, 'field') smallest(…, 'field')   one record
     all(…)                                             all of them, as a list
-    one_of(…)                                          any one of them: a closed choice
+    one_of(…)                                          any one of them: a closed choice; also of literals, one_of(['a', 'b'])
+    found('/items/*/number')                           any one whole number that stands there in what the automation's watch found
     link(…)                                            the one web address in that text
     a + b   a - b   a * b   a / b                      texts are joined, numbers computed
     own()                                              the agent's own words, drawing only on the plan's reads
@@ -68,6 +69,12 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    at: str
+    """A JSON pointer; `*` stands for any index or key."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sum:
     operator: Operator
     left: "Source"
@@ -84,14 +91,14 @@ class AskOwner:
     why: str = ""
 
 
-Source = Const | Series | Records | FieldOf | Pick | Sum | Own | AskOwner
+Source = Const | Series | Records | FieldOf | Pick | Found | Sum | Own | AskOwner
 
 _OPERATORS: dict[type[ast.operator], Operator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _PICKS: dict[str, How] = {
     "first": "first", "last": "last", "largest": "largest", "smallest": "smallest", "all": "all", "one_of": "one_of", "link": "link",
 }  # fmt: skip
 _BY = frozenset({"largest", "smallest"})
-FUNCTIONS = ("seen", "like", "given", *_PICKS, "own", "ask")
+FUNCTIONS = ("seen", "like", "given", *_PICKS, "found", "own", "ask")
 
 
 @lru_cache(1024)
@@ -130,6 +137,8 @@ def _call(name: str, args: list[ast.expr], keywords: list[ast.keyword], depth: i
     match name:
         case "seen":
             return _records(args, keywords)
+        case "found" if len(args) == 1 and not keywords and (at := _text(args[0], "a JSON pointer")).startswith("/"):
+            return Found(at)
         case "own" if not args and not keywords:
             return Own()
         case "ask" if len(args) <= 1 and not keywords:

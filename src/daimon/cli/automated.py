@@ -1,6 +1,7 @@
 """What happens by itself: shown, set, run, stopped. Through the running gateway, else in the journal itself."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from daimon.gateway.remote_automations import RemoteClerk
 
 T = TypeVar("T")
 READS = "reads "
+MOST_TIMES = 100
+_TIMES = re.compile(r"(\d{1,6}) times ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +239,21 @@ def _overlap(text: str) -> Literal["skip", "wait"]:
 
 
 def _licence(file: Path | None) -> Plan | None:
-    """Lines as an agent states them in a plan: `send_mail(to='bob@x.org', text=own())`, and `reads mails()`."""
+    """Lines as an agent states them in a plan: `send_mail(to='bob@x.org', text=own())`, and `reads mails()`. `20 times` before a line is
+    that line twenty times."""
     if file is None:
         return None
     try:
         lines = [line.strip() for line in file.read_text("utf-8").splitlines() if line.strip() and not line.lstrip().startswith("#")]
     except (OSError, UnicodeDecodeError) as failed:
         raise BadInput(f"the licence {file} cannot be read: {failed}") from failed
-    steps = tuple(Planned(*parse_call(line)) for line in lines if not line.startswith(READS))
+    steps = tuple(step for line in lines if not line.startswith(READS) for step in _steps(line))
     return Plan(steps, tuple(Draw(*parse_call(line.removeprefix(READS))) for line in lines if line.startswith(READS)))
+
+
+def _steps(line: str) -> tuple[Planned, ...]:
+    counted = _TIMES.match(line)
+    times = int(counted[1]) if counted else 1
+    if not 1 <= times <= MOST_TIMES:
+        raise BadInput(f"the licence says {counted[0] if counted else ''!r}; a line counts 1 to {MOST_TIMES} times in each turn")
+    return (Planned(*parse_call(line[counted.end() :] if counted else line)),) * times

@@ -55,6 +55,7 @@ def situation_for(log: Log, n: int, manifests: dict[str, Manifest], arguments: J
         most=log.desk.outflow.most,
         held=held,
         heard=call.label,
+        came=log.claim.event.body.data if isinstance(log.claim.event.body, Heartbeat) else None,
     )
 
 

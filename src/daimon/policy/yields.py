@@ -5,6 +5,7 @@ Evaluated by the system over what was read, never by the model. The rules that m
 - Only *trusted* fields yield values. A stranger's field yields nothing, except a link to be fetched.
 - A record is chosen by trusted fields. A stranger's field may choose it only by being exactly what the plan says, letter for letter (a
   title that the owner named), or where a trusted field says that it is the words of somebody whom the plan names.
+- Of what a watch found, whole numbers alone yield: they can choose among the things that the text of the plan bounds, and say nothing.
 - More than one answer is no answer: what is ambiguous is asked. A plan may say `all` or `one_of` where it means several.
 - Where the plan names reads of a tool, only those are looked at: a hijacked model cannot add records by reading something else.
 """
@@ -16,10 +17,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from daimon.abi.fields import Scalar, leaves
+from daimon.abi.fields import Scalar, leaves, parts
 from daimon.abi.judgement import Seen, Situation
 from daimon.abi.plan import Draw, Plan
-from daimon.abi.source import AskOwner, Const, FieldOf, Like, Own, Pick, Records, Series, Source, Sum, parse
+from daimon.abi.source import AskOwner, Const, FieldOf, Found, Like, Own, Pick, Records, Series, Source, Sum, parse
 from daimon.policy.content import undisguised
 from daimon.policy.equality import as_number, equal, same
 from daimon.policy.records import KEY, VALUE, Reading, Record, plain, readings, segments
@@ -80,6 +81,8 @@ def evaluate(source: Source, plan: Plan, situation: Situation) -> Yield:
             return _field(evaluate(of, plan, situation), name)
         case Pick():
             return _pick(source, plan, situation)
+        case Found(at):
+            return _found(at, situation.came)
         case Sum():
             return _sum(source, plan, situation)
         case Own():
@@ -164,9 +167,21 @@ def _field(of: Yield, name: str) -> Yield:
     return Values(tuple(cell.value for cell in cells), of.mode, f"{of.rows[0].tool}, {name}")
 
 
+def _found(at: str, came: JsonValue) -> Yield:
+    want = parts(at)
+    numbers = [
+        leaf.value
+        for leaf in leaves(came)
+        if type(leaf.value) is int and len(leaf.path) == len(want) and all(w in ("*", p) for w, p in zip(want, leaf.path, strict=True))
+    ]
+    return Values(tuple(numbers), "any", f"what was found, {at}") if numbers else Unknown(f"no whole number was found at {at}")
+
+
 def _pick(source: Pick, plan: Plan, situation: Situation) -> Yield:
     if source.how == "link":
         return _link(source.of, plan, situation)
+    if source.how == "one_of" and isinstance(source.of, Series):
+        return _choice(source.of)
     of = evaluate(source.of, plan, situation)
     match of:
         case Rows(is_whole=False) if source.how in ORDERED:
@@ -179,6 +194,11 @@ def _pick(source: Pick, plan: Plan, situation: Situation) -> Yield:
             return of
         case _:
             return Unknown(f"{source.how}(…) is asked of something that has none")
+
+
+def _choice(of: Series) -> Yield:
+    literals = tuple(item.value for item in of.items if isinstance(item, Const))
+    return Values(literals, "any", "one of the plan's") if len(literals) == len(of.items) > 0 else Unknown("a choice is among literals")
 
 
 def _pick_row(rows: tuple[Record, ...], source: Pick) -> Yield:
