@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -194,7 +195,10 @@ class SlackServer:
             answer = self._methods.call(method, args)
         except Refusal as refusal:
             return _json(200, {"ok": False, "error": str(refusal)})
-        return _broken(fault) if fault else _json(200, {"ok": True, **answer})
+        said = _json(200, {"ok": True, **answer})
+        if fault and fault.what == "slow after":
+            return replace(said, wait_s=fault.wait_s)
+        return _broken(fault) if fault else said
 
 
 def _broken(fault: Fault) -> Answer:
