@@ -26,7 +26,7 @@ from lab.services.telegram import Telegram
 from lab.storm import Plan, Storm
 
 FULL = Plan(messages=2_000, places=48, kills=60, most_kills=400)
-QUICK = Plan(messages=40, places=8, kills=4, most_kills=12, life_s=4.0, patience_s=45.0, is_patient=False)
+QUICK = Plan(messages=24, places=8, kills=3, most_kills=5, life_s=4.0, patience_s=45.0, is_patient=False)
 SHOWN = 20
 
 
@@ -97,6 +97,8 @@ async def main() -> int:
             await storm.close()
             for service in services:
                 await service.close()
+    for line in storm.unrest:
+        print(f"NOT AT REST: {line}")
     for name, why in absent.items():
         print(f"{name}: NOT TRIED: {why}")
     report.table(("trouble", "times"), [(f"{name}, {what}", n) for name, each in storm.troubles.items() for what, n in each.most_common()])

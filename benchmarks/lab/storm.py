@@ -47,8 +47,8 @@ class Plan:
     most_kills: int
     life_s: float = 6.0
     """No life is longer, while there are kills."""
-    trouble_s: float = 1.0
-    """The longest time between two troubles of a service."""
+    trouble: float = 0.12
+    """So many troubles for each letter. Each meets one call, so some letters meet several."""
     patience_s: float = 120.0
     """When nothing has moved for so long, it will not move any more."""
     is_patient: bool = True
@@ -72,6 +72,8 @@ class Storm:
         self.kills = 0
         self.troubles: dict[str, Counter[str]] = {service.name: Counter() for service in services}
         self.letters = {service.name: self._letters(service, chance) for service in services}
+        self.unrest: list[str] = []
+        """What it looked like when it did not come to rest."""
         self._home = home
         self._chance = chance
         self._process: Process | None = None
@@ -140,13 +142,12 @@ class Storm:
         async with asyncio.TaskGroup() as tasks:
             for service, place in places:
                 tasks.create_task(self._fill(service, place))
-            troubles = [tasks.create_task(self._trouble(service)) for service in self.services]
-            await tasks.create_task(self._kills())
-            for task in troubles:
-                task.cancel()
+            tasks.create_task(self._kills())
 
     async def _fill(self, service: Service, place: int) -> None:
         for letter in self.letters[service.name][place]:
+            if self._chance.random() < self.plan.trouble:
+                self.troubles[service.name][service.trouble(self._chance, self.plan.is_patient)] += 1
             if place < self.plan.written:
                 await self._hand_in(letter, service.address(place))
             else:
@@ -169,11 +170,6 @@ class Storm:
             if said.status != 202:
                 raise RuntimeError(f"{letter.name} was refused: {said.status} {said.body!r}")
             return
-
-    async def _trouble(self, service: Service) -> None:
-        while True:
-            await asyncio.sleep(self._chance.uniform(0.0, self.plan.trouble_s))
-            self.troubles[service.name][service.trouble(self._chance, self.plan.is_patient)] += 1
 
     async def _kills(self) -> None:
         """Until all letters are handed in and nearly all are out; and a life is now and then over before it has begun."""
@@ -203,6 +199,16 @@ class Storm:
             now = (await self._on_their_way(), await self._missing())
             moved, before = (time.monotonic(), now) if now != before else (moved, before)
             still = still + 1 if now == (0, 0) and not self._left else 0
+        if still < 2:
+            status = await self._call("GET", "/v1/status")
+            self.unrest = [f"{now[0]} on their way, {now[1]} not taken in, after {self.plan.patience_s:g} s without a move"]
+            self.unrest += [f"{line['name']}: {line['state']} {line['why']}" for line in status["lines"]]
+            waiting = [await self._call("GET", f"/v1/outbox?limit=5&state={state}") for state in ("queued", "sending")]
+            self.unrest += [
+                f"{each['key']} to {each['to']}: {each['state']}, {each['attempts']} tries, {each['note']}, again at {each['retry_at']}"
+                for found in waiting
+                for each in found
+            ]
 
     async def _on_their_way(self) -> int:
         count = (await self._call("GET", "/v1/status"))["count"]

@@ -1,6 +1,7 @@
 """Slack: a direct message for each place, all with the same person."""
 
 import random
+import time
 
 from daimon.testing.slack.server import SlackServer
 from daimon.testing.slack.workspace import ANNA, Conversation
@@ -16,7 +17,7 @@ class Slack:
     long = 90
 
     def __init__(self) -> None:
-        self._server = SlackServer()
+        self._server = SlackServer(first=int(time.time()))  # who comes late reads what was said since a moment of its own clock
 
     @property
     def settings(self) -> str:

@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 
 from daimon.testing.provider.wire import Answer, Asked, BadHttp, Connection, Hang, Reply, Reset
 from daimon.testing.slack.methods import Methods, Refusal
-from daimon.testing.slack.workspace import Event, Workspace
+from daimon.testing.slack.workspace import FIRST, Event, Workspace
 from daimon.testing.telegram.arguments import Arguments, read
 from daimon.testing.telegram.faults import Fault, Faults
 
@@ -32,10 +32,10 @@ MOST_TRIES = 4
 
 
 class SlackServer:
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, first: int = FIRST) -> None:
         self._port = port
         self.bot_token, self.app_token = "xoxb-of-the-test", "xapp-of-the-test"
-        self.workspace = Workspace(self._tell)
+        self.workspace = Workspace(self._tell, first)
         self.calls: list[tuple[str, Arguments]] = []
         self._faults = Faults()
         self._is_revoked = False
