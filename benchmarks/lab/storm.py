@@ -14,6 +14,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ AT_ONCE = 4
 """So many sends of one channel are under way at most: a kill leaves no more of them in doubt."""
 ATTACHED = {"kind": "file", "blob": blob_hash(FILE), "name": "a.txt", "media_type": "text/plain", "size": len(FILE)}
 """Named by the event too, so that nobody clears it away."""
+MOST_WAITING = 48
 POLL_S = 0.1
 LISTEN_S = 60.0
 
@@ -45,7 +47,7 @@ class Plan:
     kills: int
     """At least so many, as long as anything is on its way."""
     most_kills: int
-    life_s: float = 6.0
+    life_s: float = 12.0
     """No life is longer, while there are kills."""
     trouble: float = 0.12
     """So many troubles for each letter. Each meets one call, so some letters meet several."""
@@ -78,6 +80,7 @@ class Storm:
         self._chance = chance
         self._process: Process | None = None
         self._is_up = asyncio.Event()
+        self._has_room = asyncio.Event()
         self._left = 0
         """Places that have not got all of their letters."""
 
@@ -142,10 +145,13 @@ class Storm:
         async with asyncio.TaskGroup() as tasks:
             for service, place in places:
                 tasks.create_task(self._fill(service, place))
-            tasks.create_task(self._kills())
+            pacing = tasks.create_task(self._pace())
+            await tasks.create_task(self._kills())
+            pacing.cancel()
 
     async def _fill(self, service: Service, place: int) -> None:
         for letter in self.letters[service.name][place]:
+            await self._has_room.wait()
             if self._chance.random() < self.plan.trouble:
                 self.troubles[service.name][service.trouble(self._chance, self.plan.is_patient)] += 1
             if place < self.plan.written:
@@ -171,6 +177,15 @@ class Storm:
                 raise RuntimeError(f"{letter.name} was refused: {said.status} {said.body!r}")
             return
 
+    async def _pace(self) -> None:
+        """Letters come as fast as turns end, so that each life has some of every channel; what waits in the outbox holds up nobody."""
+        while self._left:
+            with suppress(Died, wire.Unanswered):
+                await self._is_up.wait()
+                turns = (await self._call("GET", "/v1/status"))["count"]["turns"]
+                (self._has_room.set if turns["queued"] + turns["running"] < MOST_WAITING else self._has_room.clear)()
+            await asyncio.sleep(POLL_S)
+
     async def _kills(self) -> None:
         """Until all letters are handed in and nearly all are out; and a life is now and then over before it has begun."""
         while await self._is_raging():
@@ -184,6 +199,8 @@ class Storm:
 
     async def _is_raging(self) -> bool:
         if self.kills >= self.plan.most_kills:
+            while self._left:  # noqa: ASYNC110 - the rest comes without kills
+                await asyncio.sleep(POLL_S)
             return False
         if self._left or self.kills < self.plan.kills:
             return True
