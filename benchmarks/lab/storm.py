@@ -127,7 +127,10 @@ class Storm:
     async def _kill(self) -> None:
         self._is_up.clear()
         self.process.kill()
-        code = await self.process.exit()
+        try:
+            code = await self.process.exit()
+        except TimeoutError:
+            raise RuntimeError("the gateway was killed, and a child of it that hangs still holds its output and its lock") from None
         if code != -9:
             raise RuntimeError(f"the gateway ended with {code} by itself: {self.process.last_words()}")
         self.kills += 1
