@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -45,7 +46,7 @@ from daimon.abi.tool import Send, SetTimer
 from daimon.abi.turn import Ending, State
 from daimon.journal.outbox import OUTGOING
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import SqliteJournal, prepare
+from daimon.journal.sqlite import Readers, SqliteJournal, prepare
 from daimon.testing.clock import ManualClock
 
 DATA = Path(__file__).parent.parent / "data"
@@ -634,3 +635,18 @@ async def test_what_waits_for_a_place_is_found_by_place_however_much_waits_elsew
     with database(tmp_path / "journal.db") as db:
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {OUTGOING}", (0, "", 1, "[]"))]
     assert any("outbox_places (channel=? AND dest=? AND pos<?)" in step for step in plan), plan
+
+
+async def test_a_forked_child_closes_no_connection_of_a_thread_that_it_has_not(tmp_path: Path) -> None:
+    """It would wait for a lock of SQLite's that this thread may have held, and its parent, which is Daimon, for it."""
+    prepare(path := tmp_path / "journal.db").close()
+    readers = Readers(path)
+    try:
+        seen = await readers.run(weakref.ref)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if seen() is not None else 1)
+        assert os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, child, 0))[1]) == 0
+    finally:
+        await readers.close()
+    assert seen() is None, "closed when nobody needs it any more"

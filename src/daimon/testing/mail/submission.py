@@ -7,6 +7,7 @@ by which name it knows itself (`AUTHSERV_ID`). Faults are used up one by one, in
     mail cut                                  the line is cut before the mail is there
     cut before                                the line is cut when the mail is there, and it is forgotten
     cut after                                 it is delivered, and the line is cut instead of an answer
+    slow 3                                    it is delivered, and the answer comes so many seconds later
 """
 
 import asyncio
@@ -83,6 +84,7 @@ class Submission:
         cut = self._fault("cut")
         if cut != "before":
             await self._deliver(session, envelope)
+            await asyncio.sleep(float(self._fault("slow") or 0))
         if cut:
             _cut(server)
         return "250 OK"

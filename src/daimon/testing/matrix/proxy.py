@@ -39,7 +39,14 @@ class Answer:
     """The server did what was asked all the same."""
 
 
-Fault = Cut | Answer
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The server's own answer, so much later."""
+
+    wait_s: float
+
+
+Fault = Cut | Answer | Late
 LIMITED = Answer(429, "M_LIMIT_EXCEEDED", retry_after_ms=1_500)
 BROKEN = Answer(500, "M_UNKNOWN")
 REVOKED = Answer(401, "M_UNKNOWN_TOKEN")
@@ -101,10 +108,13 @@ class FaultProxy:
             self.asked.append(line)
             self._arrived.notify_all()
         fault = self._fault(line)
-        if fault is not None and not fault.after:
+        if fault is not None and not isinstance(fault, Late) and not fault.after:
             return _spoken(fault)
         answer = await self._pass(head, body)
         self.passed.append(line)
+        if isinstance(fault, Late):
+            await asyncio.sleep(fault.wait_s)
+            return answer
         return answer if fault is None else _spoken(fault)
 
     def _fault(self, line: str) -> Fault | None:
@@ -133,7 +143,7 @@ def _length(head: bytes) -> int:
     return 0
 
 
-def _spoken(fault: Fault) -> bytes:
+def _spoken(fault: Cut | Answer) -> bytes:
     match fault:
         case Cut():
             return b""

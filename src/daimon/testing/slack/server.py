@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -22,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 
 from daimon.testing.provider.wire import Answer, Asked, BadHttp, Connection, Hang, Reply, Reset
 from daimon.testing.slack.methods import Methods, Refusal
-from daimon.testing.slack.workspace import Event, Workspace
+from daimon.testing.slack.workspace import FIRST, Event, Workspace
 from daimon.testing.telegram.arguments import Arguments, read
 from daimon.testing.telegram.faults import Fault, Faults
 
@@ -31,10 +32,10 @@ MOST_TRIES = 4
 
 
 class SlackServer:
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, first: int = FIRST) -> None:
         self._port = port
         self.bot_token, self.app_token = "xoxb-of-the-test", "xapp-of-the-test"
-        self.workspace = Workspace(self._tell)
+        self.workspace = Workspace(self._tell, first)
         self.calls: list[tuple[str, Arguments]] = []
         self._faults = Faults()
         self._is_revoked = False
@@ -194,7 +195,10 @@ class SlackServer:
             answer = self._methods.call(method, args)
         except Refusal as refusal:
             return _json(200, {"ok": False, "error": str(refusal)})
-        return _broken(fault) if fault else _json(200, {"ok": True, **answer})
+        said = _json(200, {"ok": True, **answer})
+        if fault and fault.what == "slow after":
+            return replace(said, wait_s=fault.wait_s)
+        return _broken(fault) if fault else said
 
 
 def _broken(fault: Fault) -> Answer:

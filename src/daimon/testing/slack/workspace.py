@@ -20,9 +20,10 @@ class Conversation:
 
 
 class Workspace:
-    def __init__(self, tell: Callable[[str, Event], None]) -> None:
+    def __init__(self, tell: Callable[[str, Event], None], first: int = FIRST) -> None:
+        """`first`: the time of the first message, in seconds."""
         self._tell = tell
-        self._moments = count(FIRST * 1_000_000, 1_500_000)
+        self._moments = count(first * 1_000_000, 1_500_000)
         self.conversations = {CHAT: Conversation(CHAT, True), CHANNEL: Conversation(CHANNEL, False)}
         self.files: dict[str, bytes] = {}
         self.titles: dict[str, str] = {}

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-What = Literal["429", "500", "500 after", "cut", "cut after", "silent", "silent after", "garbage after"]
-"""With `after`: the bot's wish was fulfilled first. `cut`: the connection ends without an answer; `silent`: it stays, without one."""
+What = Literal["429", "500", "500 after", "cut", "cut after", "silent", "silent after", "garbage after", "slow after"]
+"""With `after`: the bot's wish was fulfilled first. `cut`: the connection ends without an answer; `silent`: it stays, without one;
+`slow`: the answer is the right one, and comes late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,8 @@ class Fault:
     method: str = ""
     """Empty: any but getUpdates."""
     retry_after: int = 1
+    wait_s: float = 2.0
+    """How late a slow answer comes."""
 
     def meets(self, method: str) -> bool:
         return self.method == method if self.method else method != "getUpdates"

@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -123,7 +124,10 @@ class TelegramServer:
             result = await self._do(method, args)
         except Refusal as refusal:
             return _refused(refusal)
-        return _broken(fault) if fault else _json(200, {"ok": True, "result": result})
+        answer = _json(200, {"ok": True, "result": result})
+        if fault and fault.what == "slow after":
+            return replace(answer, wait_s=fault.wait_s)
+        return _broken(fault) if fault else answer
 
     async def _do(self, method: str, args: Arguments) -> JsonValue:
         match method:
