@@ -29,5 +29,6 @@ def test_every_mistake_is_told_with_its_place(daimon: Daimon) -> None:
 def test_good_settings_are_called_good_and_missing_ones_default(daimon: Daimon) -> None:
     assert daimon.run("config", "--check").code == 0
     daimon.configure("[kernel]\nslots = 2\n")
-    assert json.loads(daimon.run("config", "--check", "--json").out) == {"path": str(daimon.home / "daimon.toml"), "ok": True, "warnings": []}
+    told = json.loads(daimon.run("config", "--check", "--json").out)
+    assert told == {"path": str(daimon.home / "daimon.toml"), "ok": True, "warnings": []}
     assert daimon.run("config", "--path").out == f"{daimon.home / 'daimon.toml'}\n"
