@@ -147,13 +147,16 @@ def has_work(db: apsw.Connection, conversation: Conversation) -> bool:
 
 
 def workable(db: apsw.Connection, now: Now, limit: int) -> tuple[Conversation, ...]:
-    """Conversations with work that nobody holds."""
+    """Conversations with work that nobody holds: what was interrupted first, then what has waited longest."""
     rows = db.execute(
         """SELECT w.space, w.conversation FROM (
-               SELECT space, conversation FROM events WHERE taken = 0 UNION SELECT space, conversation FROM turns WHERE state
-               IN ('running', 'parked') AND (state = 'running' OR is_stopped)) w
+               SELECT space, conversation, MIN(first) AS first FROM (
+                   SELECT space, conversation, pos AS first FROM events WHERE taken = 0
+                   UNION ALL SELECT space, conversation, 0 FROM turns
+                   WHERE state IN ('running', 'parked') AND (state = 'running' OR is_stopped))
+               GROUP BY space, conversation) w
            JOIN conversations c ON c.space = w.space AND c.name = w.conversation
-           WHERE c.holder IS NULL OR c.boot <> ? OR c.lease_until <= ? LIMIT ?""",
+           WHERE c.holder IS NULL OR c.boot <> ? OR c.lease_until <= ? ORDER BY w.first LIMIT ?""",
         (now.boot, now.monotonic, limit),
     )
     return tuple(Conversation(space, name) for space, name in rows)

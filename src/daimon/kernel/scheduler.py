@@ -79,6 +79,9 @@ class Scheduler:
                     case Claim() as claim:
                         if isinstance(await self._run(claim), Released):
                             return Done()
+                        if (await self._dispatcher.stats()).waiting:  # others first: a long queue here must not starve them
+                            await self._dispatcher.wake(conversation)
+                            return Done()
                     case Damaged(turn):
                         self._feed.publish(Changed(conversation, turn, State.FAILED, Ending.FAILED))
                     case Busy():

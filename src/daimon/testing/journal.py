@@ -230,7 +230,8 @@ class MemoryJournal:
     async def due(self, now: datetime, limit: int) -> Due:
         await self._fire(now)
         held = {c for c, lease in self._leases.items() if lease.holder is not None and lease.until > self._clock.monotonic()}
-        found = sorted({e.event.where for e in self._events} | {t.where for t in self._turns.values()})
+        found = [t.where for t in self._turns.values() if t.state is State.RUNNING or t.id in self._stopped]
+        found = list(dict.fromkeys((*found, *(e.event.where for e in self._events if not e.is_taken))))
         moments = [t.reminder.at for t in self._timers.values() if t.is_set]
         moments += [w.until for waits in self._waits.values() for w in waits if w.until]
         return Due(tuple(c for c in found if c not in held and self._has_work(c))[:limit], min(moments, default=None))

@@ -303,6 +303,13 @@ class JournalContract:
             resumed = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
             assert [(e.resolves, type(e.body)) for e in resumed.arrived] == [(StepRef(claim.turn.id, 0), Fired)]
 
+    async def test_what_has_waited_longest_is_due_first_whatever_it_is_called(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            for key, where in (("1", B), ("2", A), ("3", B)):
+                await journal.accept(replace(_event(clock, key), conversation=where.name))
+            assert (await journal.due(clock.now(), 10)).conversations == (B, A)
+            assert (await journal.due(clock.now(), 1)).conversations == (B,)
+
     async def test_a_stop_is_noticed_by_a_running_turn(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
             claim = await _begin(journal, clock)
