@@ -449,90 +449,78 @@ async def looking(home: Home) -> AsyncIterator[CleanedJournal]:
         yield CleanedJournal(journal, SecretRedactor(known))
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The journal of a home that nobody runs, and what it is written with."""
+
+    journal: SqliteJournal
+    clock: SystemClock
+    random: SystemRandom
+    ids: SortableIds
+
+
 @asynccontextmanager
-async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
-    """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
+async def _holding(home: Home) -> AsyncIterator[Held]:
     async with AsyncExitStack() as stack:
         stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
         home.ensure()
         stack.callback(os.close, home.lock())
-        clock = SystemClock()
-        ids = SortableIds(clock, SystemRandom())
+        clock, random = SystemClock(), SystemRandom()
+        ids = SortableIds(clock, random)
         journal = await SqliteJournal.open(home.journal, clock, ids)
         stack.push_async_callback(journal.close)
-        yield Inbox(journal, _Asleep(), clock, ids, keeper.redactor_of(home), settings.gateway.max_event_bytes)
+        ids.go_on_after(await journal.newest())
+        yield Held(journal, clock, random, ids)
+
+
+@asynccontextmanager
+async def taking(home: Home, settings: config.Settings) -> AsyncIterator[Inbox]:
+    """Events for a home that nobody runs: they are on disk at once and answered at the next start."""
+    async with _holding(home) as held:
+        yield Inbox(held.journal, _Asleep(), held.clock, held.ids, keeper.redactor_of(home), settings.gateway.max_event_bytes)
 
 
 @asynccontextmanager
 async def granting(home: Home) -> AsyncIterator[Standing]:
     """What was granted in a home that nobody runs, to take it back."""
-    async with AsyncExitStack() as stack:
-        stack.callback(os.umask, os.umask(0o077))
-        home.ensure()
-        stack.callback(os.close, home.lock())
-        clock = SystemClock()
-        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
-        stack.push_async_callback(journal.close)
-        yield Standing(journal, HOME_SPACE)
+    async with _holding(home) as held:
+        yield Standing(held.journal, HOME_SPACE)
 
 
 @asynccontextmanager
 async def introducing(home: Home) -> AsyncIterator[Introductions]:
     """Who may talk to the agent of a home that nobody runs."""
-    async with AsyncExitStack() as stack:
-        stack.callback(os.umask, os.umask(0o077))
-        home.ensure()
-        stack.callback(os.close, home.lock())
-        clock, random = SystemClock(), SystemRandom()
-        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, random))
-        stack.push_async_callback(journal.close)
-        yield Introductions(journal, clock, random)
+    async with _holding(home) as held:
+        yield Introductions(held.journal, held.clock, held.random)
 
 
 @asynccontextmanager
 async def hooking(home: Home) -> AsyncIterator[Hooks]:
     """The webhooks of a home that nobody runs."""
-    async with AsyncExitStack() as stack:
-        stack.callback(os.umask, os.umask(0o077))
-        home.ensure()
-        stack.callback(os.close, home.lock())
-        clock = SystemClock()
-        journal = await SqliteJournal.open(home.journal, clock, SortableIds(clock, SystemRandom()))
-        stack.push_async_callback(journal.close)
-        yield journal
+    async with _holding(home) as held:
+        yield held.journal
 
 
 @asynccontextmanager
 async def automating(home: Home) -> AsyncIterator[Clerk]:
     """The automations of a home that nobody runs. What is run by hand waits for the next start."""
-    async with AsyncExitStack() as stack:
-        stack.callback(os.umask, os.umask(0o077))
-        home.ensure()
-        stack.callback(os.close, home.lock())
-        clock, settings = SystemClock(), settings_of(home)
-        ids = SortableIds(clock, SystemRandom())
-        journal = await SqliteJournal.open(home.journal, clock, ids)
-        stack.push_async_callback(journal.close)
-        around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {}, Forwarding(journal).whom)
-        yield LocalClerk(journal, Ticking(journal, Looking({}, clock), around, clock, ids), clock, str(config.zone(settings)))
+    async with _holding(home) as held:
+        around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {}, Forwarding(held.journal).whom)
+        ticking = Ticking(held.journal, Looking({}, held.clock), around, held.clock, held.ids)
+        yield LocalClerk(held.journal, ticking, held.clock, str(config.zone(settings_of(home))))
 
 
 @asynccontextmanager
 async def curating(home: Home) -> AsyncIterator[Curator]:
     """The memory of a home that nobody runs. Reading it may mean to catch up with the journal first, so the home is held either way."""
-    async with AsyncExitStack() as stack:
-        stack.callback(os.umask, os.umask(0o077))
-        home.ensure()
-        stack.callback(os.close, home.lock())
-        clock = SystemClock()
-        ids = SortableIds(clock, SystemRandom())
-        journal = await SqliteJournal.open(home.journal, clock, ids)
-        stack.push_async_callback(journal.close)
-        ids.go_on_after(await journal.newest())
-        memory, _ = await MemoryStore.open(home.memory, journal)
-        stack.push_async_callback(memory.close)
-        # Where the vault does not open, no text is shown: it may hold what became known later.
-        yield StoreCurator(memory, journal, clock, ids, SecretRedactor(keeper.found(home, os.environ).known))
+    async with _holding(home) as held:
+        memory, _ = await MemoryStore.open(home.memory, held.journal)
+        try:
+            # Where the vault does not open, no text is shown: it may hold what became known later.
+            redactor = SecretRedactor(keeper.found(home, os.environ).known)
+            yield StoreCurator(memory, held.journal, held.clock, held.ids, redactor)
+        finally:
+            await memory.close()
 
 
 def own_workspace(home: Home) -> str:
