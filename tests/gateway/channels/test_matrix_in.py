@@ -30,6 +30,20 @@ async def test_a_message_of_a_room_of_two_is_taken_as_said_to_the_agent(synapse:
     assert (message.is_group, message.is_direct) == (False, True)
 
 
+async def test_who_is_invited_may_come_and_read_so_the_room_is_not_for_two(synapse: Homeserver) -> None:
+    async with rig(synapse) as here:
+        room = await here.direct()
+        guest = await Person.new(synapse, "guest")
+        async with here.serving():
+            await here.owner.say(room, "between us")
+            await here.desk.until(lambda desk: len(desk.taken) == 1)
+            await here.owner.invite(room, guest.user)
+            await here.owner.say(room, "before others")
+            await here.desk.until(lambda desk: len(desk.taken) == 2)
+        await guest.close()
+    assert [message.is_group for message in here.desk.messages] == [False, True]
+
+
 async def test_what_was_said_before_the_first_start_is_not_answered_and_what_was_said_while_nobody_listened_is(synapse: Homeserver) -> None:
     async with rig(synapse) as here:
         room = await here.direct()

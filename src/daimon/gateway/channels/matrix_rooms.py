@@ -39,11 +39,11 @@ class Rooms:
         self._events: OrderedDict[str, Event] = OrderedDict()
 
     async def members(self, room: str) -> dict[str, str]:
-        """Their names by user. Empty: we are not there (any more)."""
+        """Their names by user; who is invited may come and read at any moment, and counts. Empty: we are not there (any more)."""
         if room not in self._members:
-            answer: Json = await self._line.look(f"/rooms/{segment(room)}/joined_members") or {}
-            joined = inner(answer, "joined")
-            _keep(self._members, room, {user: text(inner(joined, user), "display_name") for user in joined})
+            answer: Json = await self._line.look(f"/rooms/{segment(room)}/members?not_membership=leave") or {}
+            found = answer.get("chunk")
+            _keep(self._members, room, dict(_member(each) for each in (found if isinstance(found, list) else ()) if _is_there(each)))
         return self._members[room]
 
     def changed(self, room: str) -> None:
@@ -61,6 +61,18 @@ class Rooms:
     async def is_ours(self, room: str, event: str) -> bool:
         found = await self.event(room, event) if event else None
         return found is not None and found.sender == self._user
+
+
+def _is_there(event: object) -> bool:
+    match event:
+        case {"state_key": str(), "content": {"membership": "join" | "invite"}}:
+            return True
+        case _:
+            return False
+
+
+def _member(event: Json) -> tuple[str, str]:
+    return text(event, "state_key"), text(inner(event, "content"), "displayname")
 
 
 def _keep(kept: OrderedDict[str, T], name: str, value: T) -> None:
