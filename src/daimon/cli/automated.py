@@ -182,6 +182,14 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
         screen.say(f"{name} is removed; `daimon automations ticks {name}` still shows what it did")
 
 
+def watching(home: config.Home, hook: str) -> tuple[str, ...]:
+    """The automations that look at what this webhook collects."""
+    found = _done(home.path, lambda clerk: clerk.all())
+    return tuple(
+        each.automation.id for each in found if isinstance(each.automation.watch, WatchHook) and each.automation.watch.hook == hook
+    )
+
+
 def _print(found: tuple[Tick, ...]) -> None:
     rows = screen.table("due", "automation", "outcome", "why")
     for tick in found:
