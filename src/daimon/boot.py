@@ -69,6 +69,7 @@ from daimon.heartbeat.clerk import LocalClerk
 from daimon.heartbeat.drafting import drafted
 from daimon.heartbeat.hearing import hear
 from daimon.heartbeat.looking import Looking
+from daimon.heartbeat.prospects import Setup
 from daimon.heartbeat.ticking import Around, Ticking
 from daimon.heartbeat.watchers.table import watchers
 from daimon.journal.readonly import ReadOnlyJournal
@@ -90,7 +91,7 @@ from daimon.kernel.scheduler import Scheduler
 from daimon.kernel.summaries import Summaries
 from daimon.kernel.thinking import Thinking
 from daimon.kernel.turn import Turns
-from daimon.lines import Lines
+from daimon.lines import Lines, all_wanted
 from daimon.machine import user as user
 from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
@@ -275,7 +276,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         ticking = Ticking(
             journal, Looking(watched, clock), Around(scheduler.wake, redactor.clean_known, mind.jobs, forwarding.whom), clock, ids
         )
-        clerk = LocalClerk(journal, ticking, clock, str(config.zone(settings)))
+        clerk = LocalClerk(journal, ticking, clock, str(config.zone(settings)), lambda: _setup(journal, mind.settings, kit))
         started_at = clock.now()
 
         def accounts() -> tuple[Account, ...]:
@@ -507,7 +508,19 @@ async def automating(home: Home) -> AsyncIterator[Clerk]:
     async with _holding(home) as held:
         around = Around(_Asleep().wake, keeper.redactor_of(home).clean_known, {}, Forwarding(held.journal).whom)
         ticking = Ticking(held.journal, Looking({}, held.clock), around, held.clock, held.ids)
-        yield LocalClerk(held.journal, ticking, held.clock, str(config.zone(settings_of(home))))
+        settings = settings_of(home)
+
+        async def setup() -> Setup:
+            return await _setup(held.journal, settings, extension.load(settings.extensions))
+
+        yield LocalClerk(held.journal, ticking, held.clock, str(config.zone(settings)), setup)
+
+
+async def _setup(hooks: Hooks, settings: config.Settings, kit: extension.Kit) -> Setup:
+    """What automations can count on: the same whether somebody runs this home or not."""
+    channels = frozenset({LocalChannel.name, *all_wanted(settings), *(each.name for each in kit.channels)})
+    modes = {each.hook.name: each.hook.mode for each in await hooks.hooks(HOME_SPACE)}
+    return Setup(channels, frozenset({REFLEX, *settings.models, *kit.models}), modes, settings.model.use == (REFLEX,))
 
 
 @asynccontextmanager

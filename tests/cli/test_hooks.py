@@ -17,7 +17,7 @@ def test_a_hook_is_made_shown_changed_and_removed(daimon: Daimon, is_running: bo
     made = json.loads(daimon.run("hooks", "add", "ci", *words).out)
     assert made["address"] == "https://daimon.example.org/hooks/ci"
     assert len(made["secret"]) == 64
-    again = daimon.run("hooks", "add", "ci", "--scheme", "github")
+    again = daimon.run("hooks", "add", "ci", "--scheme", "github", "--collect")
     assert (again.code, "there is a hook ci already" in again.err) == (4, True)
 
     (listed,) = json.loads(daimon.run("hooks", "list", "--json").out)
@@ -25,6 +25,8 @@ def test_a_hook_is_made_shown_changed_and_removed(daimon: Daimon, is_running: bo
     assert (listed["hook"]["to"], listed["by"]) == ({"channel": "local", "to": "main"}, "owner")
     shown = daimon.run("hooks", "show", "ci").out
     assert "https://daimon.example.org/hooks/ci" in shown
+    for told in ("github", "local:main", "/action = opened, reopened", "600 a minute"):
+        assert told in shown
     assert made["secret"] not in shown + daimon.run("hooks", "list").out
     assert made["secret"] in daimon.run("hooks", "show", "ci", "--secret").out
 
@@ -32,8 +34,10 @@ def test_a_hook_is_made_shown_changed_and_removed(daimon: Daimon, is_running: bo
     assert "paused" in daimon.run("hooks", "list").out
     assert "takes deliveries in again" in daimon.run("hooks", "resume", "ci").out
     assert daimon.run("hooks", "deliveries", "ci").out == "nothing came yet\n"
-    assert daimon.run("hooks", "remove", "ci").code == 0
-    assert daimon.run("hooks", "show", "ci").code == 3
+    assert daimon.run("automations", "add", "look", "hourly", "Look.", "--watch-hook", "ci").code == 0
+    removed = daimon.run("hooks", "remove", "ci")
+    assert (removed.code, "looked at by look" in removed.err) == (0, True)
+    assert [daimon.run("hooks", does, "ci").code for does in ("show", "deliveries")] == [3, 3]
     assert "hook-ci" not in daimon.run("secrets", "list").out
 
 
@@ -52,7 +56,7 @@ def test_a_sample_is_sent_through_the_running_gateway_and_is_on_record(daimon: D
 
 
 def test_a_secret_is_changed_in_two_steps_without_a_gap(daimon: Daimon) -> None:
-    first = json.loads(daimon.run("hooks", "add", "ci", "--scheme", "github", "--json").out)["secret"]
+    first = json.loads(daimon.run("hooks", "add", "ci", "--scheme", "github", "--collect", "--json").out)["secret"]
     early = daimon.run("hooks", "rotate", "ci", "--done")
     assert (early.code, "no next secret" in early.err) == (4, True)
     following = json.loads(daimon.run("hooks", "rotate", "ci", "--json").out)["secret"]
@@ -60,6 +64,17 @@ def test_a_secret_is_changed_in_two_steps_without_a_gap(daimon: Daimon) -> None:
     assert json.loads(daimon.run("hooks", "show", "ci", "--secret", "--json").out)["secret"] == first
     assert daimon.run("hooks", "rotate", "ci", "--done").code == 0
     assert json.loads(daimon.run("hooks", "show", "ci", "--secret", "--json").out)["secret"] == following
+
+
+@pytest.mark.parametrize("words", [(), ("--task", "Tell me.", "--collect")])
+def test_what_becomes_of_deliveries_must_be_said_in_one_way(daimon: Daimon, words: tuple[str, ...]) -> None:
+    done = daimon.run("hooks", "add", "ci", "--scheme", "github", *words)
+    assert (done.code, "give --task TEXT" in done.err) == (4, True)
+
+
+def test_with_the_built_in_model_alone_a_hook_is_made_with_a_warning(daimon: Daimon) -> None:
+    done = daimon.run("hooks", "add", "ci", "--scheme", "github", "--task", "Tell me.")
+    assert (done.code, "`daimon model add` connects one" in done.err) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -81,5 +96,5 @@ def test_what_cannot_be_meant_is_refused_with_a_reason(daimon: Daimon, words: tu
 def test_a_schema_is_read_from_its_file(daimon: Daimon, tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text('{"type": "object", "required": ["id"]}')
-    daimon.run("hooks", "add", "ci", "--scheme", "generic", "--schema", str(file))
+    daimon.run("hooks", "add", "ci", "--scheme", "generic", "--collect", "--schema", str(file))
     assert json.loads(daimon.run("hooks", "show", "ci", "--json").out)["hook"]["schema"]["required"] == ["id"]

@@ -69,7 +69,7 @@ def test_a_leap_day_comes_every_four_years_and_after_eight_round_2100() -> None:
         ("0 22-2 * * *", "ends before it begins", "0 22-23,0-2 * * *"),
         ("*/0 * * * *", "a step of 0", "* * * * *"),
         ("0 0 12 * * *", "six fields", "0 12 * * *"),
-        ("0 8", "has 2 of them", "0 8 * * *"),
+        ("0 8", "has 2 fields", "0 8 * * *"),
     ],
 )
 def test_what_can_never_be_is_refused_with_a_line_that_works(line: str, what: str, instead: str) -> None:

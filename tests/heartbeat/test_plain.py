@@ -83,7 +83,7 @@ def test_what_is_said_of_a_schedule_means_the_same(text: str) -> None:
         ("every 3 hours at 8", "an interval has no time of day"),
         ("every day at 8:00 and 9:30", "make an automation for each"),
         ("every 0 minutes", "between a minute and"),
-        ("on the 32nd of each month", "32 is no day of month"),
+        ("on the 32nd of each month", "no month has a day 32"),
         ("", "a schedule is missing"),
         ("x" * 500, "too long"),
     ],
@@ -139,3 +139,40 @@ def test_jitter_is_the_same_for_the_same_tick_and_another_for_another() -> None:
     assert put_off(automation, NOW) == put_off(automation, NOW)
     assert len(put) == 20
     assert all(NOW <= at < NOW + timedelta(seconds=600) for at in put)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("30 february at 9", "Try '2027-02-28'"),
+        ("* * * *", "five fields (minute, hour, day of month, month, day of week). Try '* * * * *'"),
+        ("every weekday at 8 in Berlin", "Try 'every weekday at 8' with --timezone Europe/Berlin"),
+        ("daily at 8 Europe/Berlin", "Try 'daily at 8' with --timezone Europe/Berlin"),
+        ("daily at 8 in New York", "Try 'daily at 8' with --timezone America/New_York"),
+        ("every day in berlin", "Try 'every day' with --timezone Europe/Berlin"),
+        ("every 10 seconds", "a minute is the least"),
+        ("every year on 31 february", "there is no 31 February in any year. Try 'every year on 28 february'"),
+        ("on the 32nd of each month", "no month has a day 32"),
+    ],
+)
+def test_what_newcomers_say_is_refused_with_what_they_meant(text: str, told: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        understood(text, NOW, ZONE)
+    assert told in str(refused.value)
+    assert "cron line '" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("every morning", Cron("0 8 * * *")),
+        ("every evening", Cron("0 18 * * *")),
+        ("every weekday morning", Cron("0 8 * * 1-5")),
+        ("every morning at 7:30", Cron("30 7 * * *")),
+        ("friday evening", once("2026-11-20T18:00")),
+        ("tomorrow morning", once("2026-11-17T08:00")),
+        ("29 february 2028 at 9", once("2028-02-29T09:00")),
+    ],
+)
+def test_parts_of_a_day_have_their_hours(text: str, when: When) -> None:
+    assert understood(text, NOW, ZONE) == when

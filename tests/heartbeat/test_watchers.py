@@ -16,7 +16,8 @@ from tests.net.test_web import Place, answer, placed
 from tests.workshop_rig import workshop
 
 from daimon.abi.errors import Denied, WatchFailed
-from daimon.abi.hook import Posted
+from daimon.abi.hook import Hook, Hooked, Posted
+from daimon.abi.ids import OWNER
 from daimon.abi.label import UNLABELLED, owned
 from daimon.abi.watch import Look, WatchFeed, WatchFiles, WatchHook, WatchMailbox, WatchOutput, WatchPage, WatchRefs
 from daimon.heartbeat.watchers import reach
@@ -219,6 +220,9 @@ class Collected:
     def __init__(self, *found: Posted) -> None:
         self.found = list(found)
 
+    async def hooks(self, space: str) -> tuple[Hooked, ...]:
+        return (Hooked(Hook(name="gh", scheme="github", secret="hook-gh", mode="collect"), OWNER),)
+
     async def posted(self, space: str, hook: str, limit: int = 50) -> tuple[Posted, ...]:
         return tuple(reversed(self.found))[:limit]
 
@@ -247,6 +251,12 @@ async def test_deliveries_are_handed_over_once_in_order(place: Place) -> None:
     last = await watcher.look(watch, look.state)
     assert last.state == 5
     assert (await watcher.look(watch, last.state)).note == "nothing came"
+
+
+async def test_a_webhook_that_is_not_there_is_a_fault_and_not_silence() -> None:
+    for state in (None, 7):
+        with pytest.raises(WatchFailed, match="no webhook 'gone'; `daimon hooks add gone --collect`"):
+            await HookWatcher(Collected(), "home").look(WatchHook("gone"), state)  # type: ignore[arg-type]
 
 
 async def test_large_deliveries_come_whole_a_few_at_a_time_and_none_is_lost() -> None:

@@ -209,6 +209,8 @@ class Shown:
     by: PrincipalId
     since: datetime | None
     version: int
+    warnings: tuple[str, ...] = ()
+    """When it was just set: what is missing for it to come to anything."""
 
 
 class Clerk(Protocol):

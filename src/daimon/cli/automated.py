@@ -20,7 +20,7 @@ from daimon.abi.event import Address
 from daimon.abi.plan import Draw, Plan, Planned
 from daimon.abi.source import parse_call
 from daimon.abi.watch import Watch, WatchFeed, WatchFiles, WatchHook, WatchMailbox, WatchOutput, WatchPage, WatchRefs
-from daimon.cli import screen
+from daimon.cli import exits, screen, silence, watched
 from daimon.gateway.client import Client
 from daimon.gateway.remote_automations import RemoteClerk
 
@@ -92,7 +92,7 @@ def show_all(given: Path | None, as_json: bool) -> None:
     rows = screen.table("name", "schedule", "watches", "next", "last")
     for each in found:
         a = each.automation
-        watches = "" if a.watch is None else a.watch.kind
+        watches = Text(screen.plain(watched.in_words(a.watch)))
         rows.add_row(a.id, each.schedule, watches, "paused" if a.is_paused else _moment(each.next) or "never", Text(_last(each.last)))
     screen.out().print(rows if found else 'nothing happens by itself; for example: daimon automations add brief "every weekday at 8" "…"')
 
@@ -104,6 +104,7 @@ def add(given: Path | None, wish: Wish, as_json: bool) -> None:
         screen.emit(encode(Shown, found))
     else:
         screen.say(f"{found.automation.id}: {found.schedule}; next {_moment(found.next) or 'never'}")
+        silence.tell(found.warnings)
 
 
 def show(given: Path | None, name: str, as_json: bool) -> None:
@@ -121,7 +122,7 @@ def show(given: Path | None, name: str, as_json: bool) -> None:
     where = "to you" if a.to is None else f"{a.to.channel}:{a.to.to}"
     limit = ", ".join([*([f"${a.cost} a day"] if a.cost is not None else []), *([f"{a.tokens:,} tokens a day"] if a.tokens else [])])
     told = (
-        ("name", a.id), ("schedule", found.schedule), ("task", a.task), ("watches", "" if a.watch is None else str(a.watch)),
+        ("name", a.id), ("schedule", found.schedule), ("task", a.task), ("watches", watched.in_words(a.watch)),
         ("results", where), ("model", a.model), ("limit", limit), ("missed times", a.catch_up), ("overlap", a.overlap),
         ("licence", "; ".join(step.tool for step in a.licence.steps) if a.licence else ""),
         ("next", "paused" if a.is_paused else _moment(found.next) or "never"), ("set by", str(found.by)),
@@ -150,11 +151,19 @@ def ticks(given: Path | None, name: str, number: int, as_json: bool) -> None:
 
 
 def run(given: Path | None, name: str, as_json: bool) -> None:
+    home = config.home_at(given)
+    is_awake = Client(home.socket).is_there()
     tick = _done(given, lambda clerk: clerk.run(name))
     if as_json:
         screen.emit(encode(Tick, tick))
+    elif tick.outcome == "ran" and not is_awake:
+        screen.say(f"{name}: runs at the next start; nobody runs this home now, `daimon up` does")
     else:
         screen.say(f"{name}: {tick.outcome}{f' ({tick.why})' if tick.why else ''}")
+    if not as_json:
+        silence.tell(silence.warnings(home))
+    if tick.outcome == "failed":
+        raise SystemExit(exits.FAILED)
 
 
 def pause(given: Path | None, name: str, is_paused: bool, as_json: bool) -> None:
@@ -171,6 +180,14 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
         screen.emit_value({"removed": name})
     else:
         screen.say(f"{name} is removed; `daimon automations ticks {name}` still shows what it did")
+
+
+def watching(home: config.Home, hook: str) -> tuple[str, ...]:
+    """The automations that look at what this webhook collects."""
+    found = _done(home.path, lambda clerk: clerk.all())
+    return tuple(
+        each.automation.id for each in found if isinstance(each.automation.watch, WatchHook) and each.automation.watch.hook == hook
+    )
 
 
 def _print(found: tuple[Tick, ...]) -> None:

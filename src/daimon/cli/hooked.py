@@ -19,7 +19,7 @@ from daimon.abi.event import Address
 from daimon.abi.hook import Filter, Hook, Hooked, Hooks, Posted, Scheme, secret_of
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
-from daimon.cli import hook_secrets, screen
+from daimon.cli import automated, hook_secrets, screen, silence
 from daimon.gateway.client import Client
 from daimon.gateway.hooks import signature
 from daimon.gateway.hooks.check import check
@@ -55,6 +55,9 @@ def wished(name: str, scheme: Scheme, wish: Wish, limits: Limits) -> Hook:
         most_bytes=limits.most_bytes, tolerance_s=limits.tolerance_s, per_minute=limits.per_minute,
     )  # fmt: skip
     check(hook)
+    if bool(hook.task.strip()) == wish.collect:
+        both = "--task and --collect exclude each other" if wish.collect else "what is to become of deliveries is missing"
+        raise BadInput(f"{both}; give --task TEXT for a turn with each delivery, or --collect to keep them for an automation")
     return hook
 
 
@@ -65,7 +68,8 @@ def add(given: Path | None, hook: Hook, as_json: bool) -> None:
     home.ensure()
     secret = hook_secrets.ensured(home, hook.secret)
     _make(home, hook)
-    _tell(home, hook, secret, as_json)
+    warnings = () if hook.mode == "collect" else silence.warnings(home)
+    _tell(home, hook, secret, as_json, warnings)
 
 
 def show_all(given: Path | None, as_json: bool) -> None:
@@ -89,10 +93,20 @@ def show(given: Path | None, name: str, with_secret: bool, as_json: bool) -> Non
         screen.emit_value({**shown, **({"secret": secret} if secret else {})})
         return
     hook = hooked.hook
-    rows = [("mode", hook.mode + (", paused" if hook.is_paused else "")), ("task", hook.task), ("made by", hooked.by)]
-    rows += [("filter", f"{each.at} = {', '.join(each.is_in)}") for each in hook.filters]
-    screen.out().print(screen.facts(tuple((name, screen.plain(text)) for name, text in rows if text)))
+    screen.out().print(screen.facts(tuple((name, screen.plain(text)) for name, text in _facts(hooked) if text)))
     _tell(home, hook, secret, as_json=False)
+
+
+def _facts(hooked: Hooked) -> list[tuple[str, str]]:
+    hook = hooked.hook
+    limits = f"{hook.per_minute:,} a minute, {hook.most_bytes:,} bytes each"
+    old = "none is asked for" if hook.scheme == "github" or not hook.tolerance_s else f"at most {hook.tolerance_s} s old"
+    return [
+        ("scheme", hook.scheme), ("mode", hook.mode + (", paused" if hook.is_paused else "")), ("task", hook.task),
+        ("answers", f"{hook.to.channel}:{hook.to.to}" if hook.to else "to you" if hook.mode == "wake" else ""),
+        *(("filter", f"{each.at} = {', '.join(each.is_in)}") for each in hook.filters),
+        ("schema", "asked for" if hook.schema else ""), ("limits", limits), ("timestamp", old), ("made by", hooked.by),
+    ]  # fmt: skip
 
 
 def deliveries(given: Path | None, name: str, limit: int, as_json: bool) -> None:
@@ -102,6 +116,8 @@ def deliveries(given: Path | None, name: str, limit: int, as_json: bool) -> None
         posted = client.ask(tuple[Posted, ...], "GET", f"/v1/hooks/{name}/deliveries", query={"limit": str(limit)})
     else:
         posted = _here(home, lambda hooks: hooks.posted(HOME_SPACE, name, limit))
+    if not posted:  # of one that was removed, the record stays
+        found(home, name)
     if as_json:
         screen.emit(encode(tuple[Posted, ...], posted))
         return
@@ -123,7 +139,7 @@ def change(given: Path | None, name: str, as_json: bool, is_paused: bool) -> Non
 
 def remove(given: Path | None, name: str, as_json: bool) -> None:
     home = config.home_at(given)
-    hooked = found(home, name)
+    hooked, watching = found(home, name), automated.watching(home, name)
     client = Client(home.socket)
     if client.is_there():
         client.ask(Hooked, "DELETE", f"/v1/hooks/{name}")
@@ -132,9 +148,11 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
     if hooked.hook.secret == secret_of(name):  # another one may have other uses
         hook_secrets.drop(home, hooked.hook.secret)
     if as_json:
-        screen.emit_value({"name": name, "removed": True})
-    else:
-        screen.say(f"{name} is removed, with its secret")
+        screen.emit_value({"name": name, "removed": True, "watched_by": list(watching)})
+        return
+    screen.say(f"{name} is removed, with its secret")
+    if watching:
+        screen.remark(f"warning: looked at by {', '.join(watching)}; each look fails from now on: `daimon automations remove` ends it")
 
 
 def send_sample(given: Path | None, name: str, as_json: bool) -> None:
@@ -183,16 +201,17 @@ def _here(home: config.Home, does: Callable[[Hooks], Awaitable[T]]) -> T:
     return asyncio.run(done())
 
 
-def _tell(home: config.Home, hook: Hook, secret: str, as_json: bool) -> None:
+def _tell(home: config.Home, hook: Hook, secret: str, as_json: bool, warnings: tuple[str, ...] = ()) -> None:
     url = _url(home, hook.name)
     if as_json:
-        screen.emit_value({"name": hook.name, "address": url, "secret": secret})
+        screen.emit_value({"name": hook.name, "address": url, "secret": secret, "warnings": list(warnings)})
         return
     screen.say(f"address  {url}")
     if secret:
         screen.say(f"secret   {secret}")
     if not config.load(home.config, {}).gateway.public_url:
         screen.remark("only this machine reaches it; set gateway.public_url when a proxy or tunnel passes /hooks/ on (docs/hooks.md)")
+    silence.tell(warnings)
 
 
 def _url(home: config.Home, name: str) -> str:

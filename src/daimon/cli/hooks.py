@@ -19,7 +19,9 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="As `daimon hooks list
 
 @app.command()
 def add(  # noqa: PLR0913 - every option of the command
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Part of its address: small letters, digits, '-'.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Part of its address: up to 50 small letters, digits, '-', '_', '.'", show_default=False)
+    ],
     scheme: Annotated[Scheme, typer.Option("--scheme", help="How the service signs.", show_default=False)],
     task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What to do with a delivery.", show_default=False)] = "",
     collect: Annotated[bool, typer.Option("--collect", help="Keep deliveries for an automation; begin no turn.")] = False,

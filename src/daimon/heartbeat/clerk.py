@@ -1,5 +1,6 @@
 """The owner's ways to automations, on the journal: with a heart that beats, or in a home that nobody runs."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from daimon.heartbeat import due
 from daimon.heartbeat.drafting import drafted
 from daimon.heartbeat.missed import reached
 from daimon.heartbeat.plain import understood
+from daimon.heartbeat.prospects import Setup, doubts
 from daimon.heartbeat.spoken import said_of
 from daimon.heartbeat.ticking import Records, Ticking
 
@@ -26,12 +28,15 @@ class LocalClerk:
     clock: Clock
     timezone: str
     """The owner's."""
+    setup: Callable[[], Awaitable[Setup]]
 
     async def all(self) -> tuple[Shown, ...]:
         return tuple(shown(kept, self.clock.now()) for kept in await self.records.automations(HOME_SPACE))
 
     async def put(self, draft: Draft) -> Shown:
-        return await self._keep(drafted(draft, self.clock.now(), self.timezone))
+        automation = drafted(draft, self.clock.now(), self.timezone)
+        warnings = doubts(automation, await self.setup())
+        return replace(await self._keep(automation), warnings=warnings)
 
     async def cease(self, id_: str) -> None:
         await self.records.cease(HOME_SPACE, id_, OWNER)

@@ -116,7 +116,7 @@ def _wrong_count(text: str, words: list[str]) -> str:
     if len(words) == 6:
         return f"{text!r} has six fields; {want} and knows no seconds. Try {' '.join(words[1:])!r}"
     if len(words) < 5 and words != [""]:
-        return f"{text!r} has {len(words)} of them: {want}. Try {' '.join([*words, *['*'] * (5 - len(words))])!r}"
+        return f"{text!r} has {len(words)} fields; {want}. Try {' '.join([*words, *['*'] * (5 - len(words))])!r}"
     return f"{text!r} is no cron line: {want}. Try '0 8 * * 1-5' (every weekday at 8)"
 
 

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from daimon.abi.automation import Automation, Draft
 from daimon.abi.errors import BadInput
+from daimon.abi.event import INTERNAL
 from daimon.abi.watch import WatchFeed, WatchFiles, WatchHook, WatchMailbox, WatchOutput, WatchPage, WatchRefs
 from daimon.heartbeat.due import require_valid
 from daimon.heartbeat.plain import understood
+from daimon.tools.links import host_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 MOST_TASK = 20_000
@@ -39,6 +41,21 @@ def _require(draft: Draft) -> None:
         raise BadInput(f"a limit must be above zero, not {draft.cost if draft.cost is not None else draft.tokens}; leave it out for none")
     if draft.watch is not None and not all(part.strip() for part in _watched(draft)):
         raise BadInput(f"what is to be watched is missing: a {draft.watch.kind} needs an address, a pattern or a name")
+    for url in _addresses(draft):
+        if any(each.isspace() for each in url) or not host_of(url).strip(":."):
+            raise BadInput(f"{url[:200]!r} is no address of the web; write it in full, such as https://example.org/feed.xml")
+    if draft.to is not None and (draft.to.channel == INTERNAL or not draft.to.channel or not draft.to.to):
+        raise BadInput(f"results cannot go to {draft.to.channel[:80]}:{draft.to.to[:80]}; name a channel and a place in it")
+
+
+def _addresses(draft: Draft) -> tuple[str, ...]:
+    match draft.watch:
+        case WatchFeed(urls=urls):
+            return urls
+        case WatchPage(url=url):
+            return (url,)
+        case _:
+            return ()
 
 
 def _watched(draft: Draft) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from daimon.abi.automation import Cron, Days, Every, Once, When
 from daimon.abi.errors import BadInput
 from daimon.heartbeat import cron
 from daimon.heartbeat.due import MOST_DAYS, SHORTEST_S, zone_of
+from daimon.heartbeat.hints import hint, with_hours
 from daimon.heartbeat.moments import resolved
 from daimon.heartbeat.timewords import MONTHS, NUMBERS, ORDINALS, WEEKDAYS, At, count, normal, times_in, weekdays_in
 
@@ -67,7 +68,9 @@ def understood(text: str, now: datetime, timezone: str) -> When:
     if re.match(r"\s*@|\s*[\d*?/,-]+\s+[\d*?/,-]+(?:\s+[\w*?/,#-]+){3,4}\s*$", text):
         line = " ".join(cron.parse(text).text.split())
         return Cron(cron.NICKNAMES.get(line.lower(), line))
-    rest, times = times_in(normal(text))
+    if "*" in text and re.fullmatch(r"\s*[\d*?/,-]+(?:\s+[\d*?/,-]+){1,3}\s*", text):
+        cron.parse(text)  # says how many fields there must be
+    rest, times = times_in(with_hours(normal(text)))
     words = Words(rest, times, now, zone_of(timezone))
     for reader in READERS:
         if (found := reader(words)) is not None:
@@ -162,6 +165,8 @@ def _monthly(words: Words) -> When | None:
             return None
         return _cron(words, "* *", f"{weekday[0]}L" if nth < 0 else f"{weekday[0]}#{nth}")
     days = [_day(each) for each in text.split(" and ")]
+    if wrong := [day for day in days if day is not None and not 1 <= day <= 31]:
+        raise BadInput(f"no month has a day {wrong[0]}. Try 'last day of the month', or a day from 1 to 31")
     return _cron(words, f"{','.join(map(str, days))} *") if all(days) else None
 
 
@@ -174,8 +179,13 @@ def _day(word: str) -> int | None:
 
 def _yearly(words: Words) -> When | None:
     found = re.fullmatch(r"(?:every year|yearly|every)(?: on)? (?:the )?(.+)", words.rest)
-    day = _named_day(found[1]) if found else None
-    return None if day is None or day[2] else _cron(words, f"{day[0]} {day[1]}")
+    named = _named_day(found[1]) if found else None
+    if named is None or named[2]:
+        return None
+    day, month, longest = named[0], calendar.month_name[named[1]], cron.LONGEST[named[1] - 1]
+    if not 1 <= day <= longest:
+        raise BadInput(f"there is no {day} {month} in any year. Try 'every year on {28 if longest < 30 else longest} {month.lower()}'")
+    return _cron(words, f"{day} {named[1]}")
 
 
 def _once(words: Words) -> When | None:
@@ -218,8 +228,9 @@ def _date(words: Words) -> date | None:
     named = _named_day(rest)
     if named is None:
         return None
-    day = _existing(named[2] or today.year, named[1], named[0])
-    return day if named[2] or words.moment(day) > words.now else _existing(today.year + 1, named[1], named[0])
+    nearest = date(today.year, named[1], min(max(named[0], 1), calendar.monthrange(today.year, named[1])[1]))
+    following = today.year if words.moment(nearest) > words.now else today.year + 1
+    return _existing(named[2] or following, named[1], named[0])
 
 
 def _named_day(text: str) -> tuple[int, int, int] | None:
@@ -245,6 +256,8 @@ READERS: tuple[Callable[[Words], When | None], ...] = (_interval, _within, _each
 
 
 def _not_understood(text: str, words: Words, timezone: str) -> str:
+    if better := hint(normal(text)):
+        return f"{text!r} is no schedule that is understood here: {better}"
     tries = [f"{mended!r}"] if (mended := _mended(text, words, timezone)) else []
     near = get_close_matches(normal(text), EXAMPLES, n=3, cutoff=0.3) or EXAMPLES[:3]
     tries += [f"{each!r}" for each in near if f"{each!r}" not in tries]

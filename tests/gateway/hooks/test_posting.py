@@ -274,3 +274,7 @@ def test_the_sample_signer_and_the_checker_agree_on_every_scheme() -> None:
         which = hook(scheme=scheme)
         given = signature.sign(which, "s", b"{}", 7)
         assert signature.is_signed(signature.shown(which, given, b"{}"), ("s",), 7, 300)
+
+
+def test_deliveries_of_a_hook_that_is_not_there_are_not_found(daimon: Live) -> None:
+    assert daimon.call("GET", "/v1/hooks/nobody/deliveries").status == 404

@@ -101,3 +101,12 @@ def test_a_header_that_comes_twice_fits_nothing() -> None:
     one = (b"X-Hub-Signature-256", given["x-hub-signature-256"].encode())
     assert is_signed(hook("github"), signature.heads([one]))
     assert not is_signed(hook("github"), signature.heads([one, one]))
+
+
+def test_the_owner_learns_what_was_wrong_with_a_signature() -> None:
+    which = Hook(name="ci", scheme="slack", secret="hook-ci")
+    shown = signature.shown(which, signature.sign(which, "s", b"{}", 1_000), b"{}")
+    assert signature.fault(signature.shown(which, {}, b"{}"), 1_000, 300) == "no signature, or not in the form of its scheme"
+    assert signature.fault(shown, 1_600, 300) == "its timestamp is 600 s old; 300 s are allowed"
+    assert signature.fault(shown, 400, 300) == "its timestamp is 600 s ahead; 300 s are allowed"
+    assert signature.fault(shown, 1_000, 300) == "the signature does not fit"

@@ -99,9 +99,10 @@ class Receiver:
             return _no(413, "too_large", f"a body has at most {ready.hook.most_bytes} bytes here")
         shown = signature.shown(ready.hook, given, body)
         secrets = self._behind.secrets(ready.names)
-        if not signature.is_signed(shown, secrets, self._behind.clock.now().timestamp(), ready.hook.tolerance_s) or shown is None:
+        at, tolerance = self._behind.clock.now().timestamp(), ready.hook.tolerance_s
+        if not signature.is_signed(shown, secrets, at, tolerance) or shown is None:
             self._wrongdoers.note(address, now)
-            await self._refused(ready, now, "the signature does not fit" if secrets else "its secret is not in the vault")
+            await self._refused(ready, now, signature.fault(shown, at, tolerance) if secrets else "its secret is not in the vault")
             return _no(401, "not_signed", "the signature does not fit")
         return await self._signed(ready, given, body, signature.digest(shown.content))
 

@@ -70,7 +70,10 @@ class HookRoutes:
         limit = request.query_params.get("limit", "50")
         if not limit.isdecimal() or len(limit) > 5 or not 1 <= int(limit) <= MOST_ROWS:
             raise BadInput(f"limit={limit[:20]!r} is not a number from 1 to {MOST_ROWS}")
-        return self.answer(tuple[Posted, ...], await self.hooks.posted(HOME_SPACE, request.path_params["name"], int(limit)), 200)
+        found = await self.hooks.posted(HOME_SPACE, request.path_params["name"], int(limit))
+        if not found:  # of one that was removed, the record stays
+            await self._found(request)
+        return self.answer(tuple[Posted, ...], found, 200)
 
     async def _found(self, request: Request) -> Hooked:
         name = request.path_params["name"]

@@ -72,6 +72,15 @@ def is_signed(what: Shown | None, secrets: tuple[str, ...], now_s: float, tolera
     return fits and is_timely and bool(secrets)
 
 
+def fault(what: Shown | None, now_s: float, tolerance_s: int) -> str:
+    """Why it was not let in, for the owner's record; the sender is told none of it."""
+    if what is None or not any(what.signatures):
+        return "no signature, or not in the form of its scheme"
+    if what.at is not None and (off := now_s - what.at) and abs(off) > tolerance_s:
+        return f"its timestamp is {abs(off):.0f} s {'old' if off > 0 else 'ahead'}; {tolerance_s} s are allowed"
+    return "the signature does not fit"
+
+
 def digest(content: bytes) -> str:
     """The name of what was signed."""
     return hashlib.sha256(content).hexdigest()[:40]

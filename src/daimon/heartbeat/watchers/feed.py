@@ -89,9 +89,13 @@ def _kept(seen: list[str], stamp: Stamp) -> JsonValue:
 
 
 def _note(round_: _Round) -> str:
-    told = [f"{len(round_.items)} new items"] if round_.items else []
+    told = [f"{len(round_.items)} new {_items(len(round_.items))}"] if round_.items else []
     if round_.waiting:
         told.append(f"{round_.waiting} more wait for the next look")
     if round_.stock:
-        told.append(f"first look: {round_.stock} items")
+        told.append(f"first look: {round_.stock} {_items(round_.stock)}")
     return "; ".join((*(told or ["unchanged"]), *round_.faults))
+
+
+def _items(n: int) -> str:
+    return "item" if n == 1 else "items"

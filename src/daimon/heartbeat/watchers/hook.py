@@ -8,6 +8,7 @@ import json
 
 from pydantic import JsonValue
 
+from daimon.abi.errors import WatchFailed
 from daimon.abi.hook import Hooks, Posted
 from daimon.abi.ids import SpaceId
 from daimon.abi.label import Author, Label, Origin
@@ -23,6 +24,8 @@ class HookWatcher:
 
     async def look(self, watch: Watch, state: JsonValue) -> Look:
         assert isinstance(watch, WatchHook)
+        if all(each.hook.name != watch.hook for each in await self._hooks.hooks(self._space)):
+            raise WatchFailed(f"there is no webhook {watch.hook!r}; `daimon hooks add {watch.hook} --collect` makes it")
         if not isinstance(state, int):
             newest = max((each.n for each in await self._hooks.posted(self._space, watch.hook, 1)), default=0)
             return Look(newest, note="first look: what comes from now on counts")
@@ -33,7 +36,7 @@ class HookWatcher:
         waiting = f"; {len(found) - len(taken)} more wait for the next look" if len(taken) < len(found) else ""
         label = Label.of(Origin(Author.STRANGER, f"webhook:{watch.hook}"))
         change: JsonValue = {"hook": watch.hook, "deliveries": taken}
-        return Look(found[len(taken) - 1].n, change, label, f"{len(taken)} deliveries{waiting}")
+        return Look(found[len(taken) - 1].n, change, label, f"{len(taken)} {'delivery' if len(taken) == 1 else 'deliveries'}{waiting}")
 
 
 def _fitting(told: list[JsonValue]) -> list[JsonValue]:
