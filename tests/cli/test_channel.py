@@ -115,6 +115,23 @@ def test_a_service_that_is_not_there_is_said_and_can_be_set_up_untested(daimon: 
     assert "telegram" in settings(daimon)["channels"]
 
 
+def test_a_webhook_without_an_address_is_refused_and_written_by_hand_it_keeps_nothing_down(daimon: Daimon, telegram: TelegramServer) -> None:
+    refused = add_telegram(daimon, telegram, "--by", "webhook", "--no-test")
+    assert refused.code != 0
+    assert "gateway.public_url" in refused.err
+    assert not (daimon.home / "daimon.toml").exists()
+    assert secrets(daimon) == {}
+    assert add_telegram(daimon, telegram).code == 0
+    file = daimon.home / "daimon.toml"
+    file.write_text(file.read_text().replace("[channels.telegram]", '[channels.telegram]\nby = "webhook"'))
+    assert "gateway.public_url" in daimon.run("config", "--check").err
+    assert "gateway.public_url" in daimon.run("doctor").out
+    daimon.up()
+    wait_until(lambda: state_of(daimon, "telegram") == "locked_out")
+    why = listed(daimon)["telegram"]["why"]
+    assert why.startswith("it is set to be posted to")
+
+
 def test_json_says_what_was_done_with_the_pairing_code_and_its_link(daimon: Daimon, telegram: TelegramServer) -> None:
     told = json.loads(add_telegram(daimon, telegram, "--pair", "--json").out)
     assert (told["channel"], told["who"], told["reloaded"]) == ("telegram", f"@{BOT.username}", False)
