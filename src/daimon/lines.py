@@ -8,6 +8,7 @@ When the settings are read again, a channel whose settings are the same stays th
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -175,8 +176,11 @@ def lacking(wanted: Wanted, vault: Vault, environment: Mapping[str, str], public
 
 def unfit(wanted: Wanted, public_url: str) -> str:
     """Why these settings cannot work; empty: they can."""
+    address = wanted.homeserver if isinstance(wanted, config.Matrix) else "" if isinstance(wanted, config.Mail) else wanted.api
+    if address and not re.fullmatch(r"https?://[^/\s?#]+[^\s?#]*", address):
+        return f"{address[:80]!r} is no address; expected one such as https://matrix.org"
     if isinstance(wanted, config.Telegram) and wanted.by == "webhook" and not public_url:
-        return "Telegram can post only to an address that it can reach: set gateway.public_url, or by = \"polling\""
+        return 'Telegram can post only to an address that it can reach: set gateway.public_url, or by = "polling"'
     return ""
 
 
