@@ -117,9 +117,7 @@ def test_a_service_that_is_not_there_is_said_and_can_be_set_up_untested(daimon: 
     assert "telegram" in settings(daimon)["channels"]
 
 
-def test_a_webhook_without_an_address_is_refused_and_by_hand_it_keeps_nothing_down(
-    daimon: Daimon, telegram: TelegramServer
-) -> None:
+def test_a_webhook_without_an_address_is_refused_and_by_hand_it_keeps_nothing_down(daimon: Daimon, telegram: TelegramServer) -> None:
     refused = add_telegram(daimon, telegram, "--by", "webhook", "--no-test")
     assert refused.code != 0
     assert "gateway.public_url" in refused.err
