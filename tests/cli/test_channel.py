@@ -307,6 +307,17 @@ def test_strangers_who_knocked_are_told_by_status(daimon: Daimon, telegram: Tele
     assert "1 knocked and got no answer" in daimon.run("status").out
 
 
+def test_a_guest_is_answered_without_advice_for_the_owner(daimon: Daimon, telegram: TelegramServer, portal: BlockingPortal) -> None:
+    assert daimon.run("people", "allow", "telegram:9", "--name", "Bob").code == 0
+    assert add_telegram(daimon, telegram).code == 0
+    daimon.up()
+    portal.call(telegram.chats.says, Person(9, "Bob"), "book me a flight to Rome")
+    wait_until(lambda: bool(telegram.chats.seen(9)))
+    (shown,) = telegram.chats.seen(9)
+    assert shown.text.startswith("I don't know what to do with that")
+    assert "daimon model" not in shown.text
+
+
 # -- what is missing is noticed
 
 
