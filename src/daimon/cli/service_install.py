@@ -9,7 +9,7 @@ from pathlib import Path
 from daimon import service
 from daimon.cli import screen, service_user
 from daimon.cli.checkout import VARIABLE
-from daimon.machine.home import Home
+from daimon.config import Home
 
 LINGER = """\
 without a login your services end with your last session and do not start with the machine. Lingering changes that for your user:
