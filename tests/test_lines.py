@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from daimon import config, keeper, lines
-from daimon.abi.errors import Misconfigured, WatchFailed
+from daimon.abi.errors import LockedOut, WatchFailed
 from daimon.keeper import Scope
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
@@ -43,13 +43,17 @@ def test_a_channel_whose_settings_are_the_same_stays_the_same(vault: keeper.Vaul
     assert moved is not telegram
 
 
-def test_settings_that_cannot_be_used_change_nothing(vault: keeper.Vault) -> None:
-    maker = made(vault, settings(**TELEGRAM))
-    (telegram,) = maker.all()
-    with pytest.raises(Misconfigured, match="public_url"):
-        maker.lineup(settings(telegram={"by": "webhook"}))
-    again = settings(**TELEGRAM)
-    assert maker.adopt(again, maker.lineup(again)) == (telegram,)
+def test_a_channel_whose_setting_is_wrong_is_made_beside_the_others_and_what_is_wrong_is_said(vault: keeper.Vault) -> None:
+    wrong = settings(telegram={"by": "webhook"}, **MAIL)
+    assert [channel.name for channel in made(vault, wrong).all()] == ["telegram", "mail"]
+    telegram = lines.all_wanted(wrong)["telegram"]
+    assert "gateway.public_url" in lines.lacking(telegram, vault, {})[0]
+    assert not lines.unfit(telegram, "https://agent.example")
+
+
+async def test_a_webhook_without_an_address_is_refused_before_the_service_is_asked() -> None:
+    with pytest.raises(LockedOut, match="public_url"):
+        await lines.checked(config.Telegram(by="webhook"), {})
 
 
 async def test_an_automation_finds_the_mailbox_that_is_set_up_at_the_time(vault: keeper.Vault) -> None:

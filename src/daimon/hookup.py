@@ -65,8 +65,8 @@ class Hookup:
         except ValidationError as bad:
             first = bad.errors(include_url=False)[0]
             raise BadInput(f"channels.{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        if isinstance(wanted, config.Telegram) and wanted.by == "webhook" and not self.settings.gateway.public_url:
-            raise BadInput("Telegram can post only to an address that it can reach: set gateway.public_url first, or take --by polling")
+        if why := lines.unfit(wanted, self.settings.gateway.public_url):
+            raise BadInput(why)
         return wanted
 
     def kept(self, wanted: Wanted) -> dict[str, Reveal]:

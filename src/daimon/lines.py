@@ -8,6 +8,7 @@ When the settings are read again, a channel whose settings are the same stays th
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class Lines:
         return self.adopt(self._settings, self.lineup(self._settings))
 
     def lineup(self, settings: config.Settings) -> Lineup:
-        """Those of these settings, without using them yet. Raises Misconfigured."""
+        """Those of these settings, without using them yet."""
         made: Lineup = {}
         for name, wanted in all_wanted(settings).items():
             of = (wanted, settings.gateway.public_url)
@@ -166,11 +167,21 @@ def revealing(wanted: Wanted, vault: Vault, environment: Mapping[str, str]) -> d
     return {setting: lambda name=name: reveal(name) for setting, name in secrets_of(wanted).items()}  # type: ignore[misc]
 
 
-def lacking(wanted: Wanted, vault: Vault, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What stands between it and its secrets, in words; nothing is used by asking. Raises Misconfigured where the vault does not open."""
+def lacking(wanted: Wanted, vault: Vault, environment: Mapping[str, str], public_url: str = "") -> tuple[str, ...]:
+    """What it lacks to start, in words; nothing is used by asking. Raises Misconfigured where the vault does not open."""
     host = hosts_of(wanted)[0]
-    found = (lack(name, host, vault, environment) for name in secrets_of(wanted).values())
+    found = (unfit(wanted, public_url), *(lack(name, host, vault, environment) for name in secrets_of(wanted).values()))
     return tuple(f"the channel {name_of(wanted)}: {why}" for why in found if why)
+
+
+def unfit(wanted: Wanted, public_url: str) -> str:
+    """Why these settings cannot work; empty: they can."""
+    address = wanted.homeserver if isinstance(wanted, config.Matrix) else "" if isinstance(wanted, config.Mail) else wanted.api
+    if address and not re.fullmatch(r"https?://[^/\s?#]+[^\s?#]*", address):
+        return f"{address[:80]!r} is no address; expected one such as https://matrix.org"
+    if isinstance(wanted, config.Telegram) and wanted.by == "webhook" and not public_url:
+        return 'Telegram can post only to an address that it can reach: set gateway.public_url, or by = "polling"'
+    return ""
 
 
 def lack(name: str, host: str, vault: Vault, environment: Mapping[str, str]) -> str:
@@ -201,6 +212,8 @@ async def checked(wanted: Wanted, secrets: Mapping[str, Reveal], public_url: str
 
 
 async def _checked(wanted: Wanted, secrets: Mapping[str, Reveal], public_url: str) -> Checked:
+    if why := unfit(wanted, public_url):
+        raise LockedOut(why)
     match wanted:
         case config.Telegram():
             from daimon.gateway.checks import telegram

@@ -3,6 +3,9 @@ import json
 import pytest
 from tests.cli.processes import Daimon, finish, wait_until
 
+from daimon.abi.ids import StepRef
+from daimon.gateway.codes import code_of
+
 
 def test_a_running_turn_is_stopped(daimon: Daimon) -> None:
     daimon.use_patient_model()
@@ -31,7 +34,11 @@ def test_an_answer_lets_the_turn_go_on(daimon: Daimon, is_running: bool) -> None
         daimon.up()
     (asked,) = json.loads(daimon.run("chat", "ask", "--json").out)["questions"]
     assert asked["options"] == ["tea", "coffee"]
-    assert asked["to"] in daimon.run("questions").out
+    code = code_of(StepRef.parse(asked["to"]))
+    shown = daimon.run("questions").out
+    assert asked["to"] in shown
+    assert code in shown
+    assert f"1 waits for you ({code})" in daimon.run("status").out
 
     assert daimon.run("answer", asked["to"], "coffee", "with milk").code == 0
 

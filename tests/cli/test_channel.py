@@ -110,9 +110,28 @@ def test_a_service_that_is_not_there_is_said_and_can_be_set_up_untested(daimon: 
     words = ("channel", "add", "telegram", "--api", "http://127.0.0.1:1", "--token-stdin")
     refused = daimon.run(*words, given=TOKEN.encode())
     assert refused.code != 0
-    assert "not reached" in refused.err
+    assert "not reached at http://127.0.0.1:1 " in refused.err
+    for wrong in ("nonsense", "https://", "ftp://x.org"):
+        assert "is no address" in daimon.run("channel", "add", "telegram", "--api", wrong, "--token-stdin", given=TOKEN.encode()).err
     assert daimon.run(*words, "--no-test", given=TOKEN.encode()).code == 0
     assert "telegram" in settings(daimon)["channels"]
+
+
+def test_a_webhook_without_an_address_is_refused_and_by_hand_it_keeps_nothing_down(daimon: Daimon, telegram: TelegramServer) -> None:
+    refused = add_telegram(daimon, telegram, "--by", "webhook", "--no-test")
+    assert refused.code != 0
+    assert "gateway.public_url" in refused.err
+    assert not (daimon.home / "daimon.toml").exists()
+    assert secrets(daimon) == {}
+    assert add_telegram(daimon, telegram).code == 0
+    file = daimon.home / "daimon.toml"
+    file.write_text(file.read_text().replace("[channels.telegram]", '[channels.telegram]\nby = "webhook"'))
+    assert "gateway.public_url" in daimon.run("config", "--check").err
+    assert "gateway.public_url" in daimon.run("doctor").out
+    daimon.up()
+    wait_until(lambda: state_of(daimon, "telegram") == "locked_out")
+    why = listed(daimon)["telegram"]["why"]
+    assert why.startswith("it is set to be posted to")
 
 
 def test_json_says_what_was_done_with_the_pairing_code_and_its_link(daimon: Daimon, telegram: TelegramServer) -> None:
@@ -288,6 +307,17 @@ def test_strangers_who_knocked_are_told_by_status(daimon: Daimon, telegram: Tele
     assert "1 knocked and got no answer" in daimon.run("status").out
 
 
+def test_a_guest_is_answered_without_advice_for_the_owner(daimon: Daimon, telegram: TelegramServer, portal: BlockingPortal) -> None:
+    assert daimon.run("people", "allow", "telegram:9", "--name", "Bob").code == 0
+    assert add_telegram(daimon, telegram).code == 0
+    daimon.up()
+    portal.call(telegram.chats.says, Person(9, "Bob"), "book me a flight to Rome")
+    wait_until(lambda: bool(telegram.chats.seen(9)))
+    (shown,) = telegram.chats.seen(9)
+    assert shown.text.startswith("I don't know what to do with that")
+    assert "daimon model" not in shown.text
+
+
 # -- what is missing is noticed
 
 
@@ -304,6 +334,29 @@ def test_a_channel_without_its_secret_is_noticed_by_config_and_doctor(daimon: Da
     assert daimon.run("config", "--check").err == ""
     findings = json.loads(daimon.run("doctor", "--json").out)["findings"]
     assert [each["severity"] for each in findings if each["area"] == "channels"] == ["ok"]
+
+
+def test_a_kind_of_channel_that_is_not_there_is_answered_with_those_that_are(daimon: Daimon) -> None:
+    refused = daimon.run("channel", "add", "discord")
+    assert refused.code == 2
+    assert all(kind in refused.err for kind in ("discord", "telegram", "slack", "mail", "matrix"))
+
+
+def test_without_a_command_channels_and_hooks_are_listed(daimon: Daimon) -> None:
+    daimon.up()
+    assert daimon.run("channel").out == daimon.run("channel", "list").out
+    assert daimon.run("channel", "--json").out == daimon.run("channel", "list", "--json").out
+    assert daimon.run("hooks").out == daimon.run("hooks", "list").out
+    assert daimon.run("people", "list").out == daimon.run("people").out
+    assert daimon.run("automations", "list").out == daimon.run("automations").out
+
+
+def test_an_owner_whose_chat_is_paired_is_not_sent_for_a_code(daimon: Daimon, telegram: TelegramServer) -> None:
+    assert daimon.run("people", "allow", "telegram:7", "--as", "owner").code == 0
+    done = add_telegram(daimon, telegram)
+    assert done.code == 0
+    assert "your chat there is paired already" in done.err
+    assert "people invite" not in done.err
 
 
 def test_an_unknown_channel_is_not_found(daimon: Daimon) -> None:

@@ -50,3 +50,25 @@ def test_what_cannot_be_is_said(daimon: Daimon) -> None:
         assert told.err
         assert "Traceback" not in told.err
     assert "CHANNEL:SENDER" in daimon.run("people", "allow", "telegram", "--name", "Bob").err
+
+
+def test_the_owners_last_chat_goes_only_with_a_yes(daimon: Daimon) -> None:
+    for contact in ("telegram:1", "slack:U1"):
+        allowed = daimon.run("people", "allow", contact, "--as", "owner")
+        assert allowed.code == 0
+        assert f"`daimon channel add {contact.split(':')[0]}` does it" in allowed.err
+    assert daimon.run("people", "remove", "owner").code != 0
+    assert daimon.run("people", "remove", "owner", "slack:U1").code == 0
+    refused = daimon.run("people", "remove", "owner", "telegram:1")
+    assert refused.code != 0
+    assert "--yes" in refused.err
+    assert "knows no chat of yours" in refused.err
+    assert "telegram:1" in daimon.run("people").out
+    assert daimon.run("people", "remove", "owner", "telegram:1", "--yes").code == 0
+    assert "telegram:1" not in daimon.run("people").out
+
+
+def test_an_invitation_for_somebody_else_needs_a_name(daimon: Daimon) -> None:
+    refused = daimon.run("people", "invite", "--as", "guest")
+    assert refused.code != 0
+    assert "daimon people invite NAME --as guest" in refused.err

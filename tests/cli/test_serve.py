@@ -1,11 +1,15 @@
 import json
 import signal
 import stat
+from contextlib import suppress
 from http.client import HTTPConnection
+from socket import socket
 from urllib.parse import urlsplit
 
 import pytest
 from tests.cli.processes import Daimon, finish, read_line
+
+from daimon.gateway.server import USUAL_PORT
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
@@ -35,6 +39,20 @@ def test_what_up_prints_answers_on_that_port(daimon: Daimon) -> None:
 def test_up_says_the_same_as_json(daimon: Daimon) -> None:
     gateway = daimon.start("up", "--port", "0", "--json")
     assert json.loads(read_line(gateway))["ready"].startswith("http://127.0.0.1:")
+
+
+def test_where_the_usual_port_is_taken_up_says_so_and_how_to_take_another(daimon: Daimon) -> None:
+    with socket() as other:
+        with suppress(OSError):  # where it cannot be had, it is taken already
+            other.bind(("127.0.0.1", USUAL_PORT))
+            other.listen()
+        gateway = daimon.start("up")
+        port = read_line(gateway).strip().rpartition(":")[2]
+        told = finish(gateway, signal.SIGTERM).err
+        assert f"port {USUAL_PORT} is taken by another program, so this listens on {port}" in told
+        assert "gateway.port" in told
+    chosen = daimon.up()
+    assert "is taken" not in finish(chosen, signal.SIGTERM).err
 
 
 def test_a_second_gateway_on_one_home_is_told_who_holds_it(daimon: Daimon) -> None:

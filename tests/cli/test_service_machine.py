@@ -73,6 +73,27 @@ def test_root_gets_a_user_of_its_own_and_a_unit_that_runs_as_that_user(machine: 
     assert machine.calls == ["daemon-reload", "enable daimon.service", "start daimon.service"]
 
 
+def test_a_state_of_roots_own_is_named_with_the_commands_that_move_it(machine: Machine) -> None:
+    alone = machine.run("export HOME=$SCRATCH/root; $DAIMON service install --yes")
+    assert alone.code == 0, alone.err
+    assert "cp -a" not in alone.err
+    done = machine.run("export HOME=$SCRATCH/root; mkdir -p $HOME/.daimon; touch $HOME/.daimon/journal.db; $DAIMON service install --yes")
+    assert done.code == 0, done.err
+    assert "its home is /var/lib/daimon/.daimon" in done.err
+    command = next(line for line in done.err.splitlines() if "cp -a" in line).split(";")[1]
+    moved = machine.run(f"{command}; stat -c %U /var/lib/daimon/.daimon/journal.db")
+    assert moved.out.strip() == "daimon", moved.err
+
+
+def test_a_printed_unit_whose_program_its_user_will_not_see_comes_with_a_warning(machine: Machine) -> None:
+    assert machine.run("$DAIMON service install --print").err == ""
+    place = "mount -t tmpfs tmpfs /home; mkdir /home/daimon; touch /home/daimon/daimon; "
+    done = machine.run(place + "DAIMON_CHECKOUT=/home/daimon $DAIMON service install --print")
+    assert done.code == 0
+    assert "ExecStart=/home/daimon/daimon up" in done.out
+    assert "ExecStart is /home/daimon/daimon" in done.err
+
+
 def test_without_a_yes_nothing_is_made(machine: Machine) -> None:
     done = machine.run("$DAIMON service install")
     assert done.code == 78
@@ -132,6 +153,8 @@ def test_where_no_systemd_runs_it_says_what_to_use_instead_and_still_prints(daim
     assert refused.code == 78
     assert "no systemd runs here" in refused.err
     assert "docs/container.md" in refused.err
+    for words in (("status",), ("logs",), ("logs", "-f")):
+        assert daimon.run("service", *words).err == refused.err
     shown = daimon.run("service", "install", "--print")
     assert shown.code == 0
     assert f'"{daimon.home}"' in shown.out or f"--home {daimon.home} up" in shown.out

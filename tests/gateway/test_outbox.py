@@ -238,7 +238,7 @@ async def test_he_gives_up_in_the_end_and_goes_on_with_the_next(tmp_path: Path, 
             await clock.advance(1_000)
             desk.nudge()
         await desk.nothing_left()
-        assert states(tmp_path) == [("failed", "NotSent: no network"), ("sent", "")]
+        assert states(tmp_path) == [("failed", "no network"), ("sent", "")]
     assert said(mail) == ["two"]
 
 

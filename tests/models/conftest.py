@@ -8,6 +8,7 @@ import anyio
 import pytest
 from pydantic import JsonValue
 
+from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.message import Message, Part, Role, Text, ToolCall, ToolResult
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.tool import Effect, Manifest
@@ -28,10 +29,12 @@ class Talk:
     messages: list[Message] = field(default_factory=list)
     calls: list[tuple[str, JsonValue]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    label: Label = UNLABELLED
+    """Of what is said."""
 
     def say(self, *parts: str | Part) -> str:
         """Runs a turn to its end: what was answered, "" for silence."""
-        self.messages.append(Message(Role.USER, tuple(Text(p) if isinstance(p, str) else p for p in parts)))
+        self.messages.append(Message(Role.USER, tuple(Text(p) if isinstance(p, str) else p for p in parts), self.label))
         for _ in range(6):
             deltas, reply = self.ask()
             if reply.parts:

@@ -5,6 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from daimon.abi.codec import encode
+from daimon.abi.ids import OWNER, PrincipalId
+from daimon.abi.label import Author, Label, Origin
 from daimon.abi.message import Audio, Image, Message, Role, Text, ToolCall, ToolResult
 from daimon.abi.model import Reply
 from daimon.abi.money import Usage
@@ -30,6 +32,17 @@ def test_what_it_does_not_know_it_says_with_the_way_to_a_better_model(talk):
     assert BUILT_IN in answer
     assert BETTER in answer
     assert talk.calls == []
+
+
+def test_who_is_not_the_owner_is_not_told_how_to_run_the_agent(talk):
+    talk.label = Label.of(Origin(Author.STRANGER, "telegram:bob"), readers=(OWNER, PrincipalId("bob")))
+    del talk.tools["recall"]
+    for words in ("hello", "book me a flight to Rome", "help", "who are you?", "what did I say about the locker?"):
+        answer = talk.say(words)
+        assert answer
+        assert "daimon model" not in answer
+        assert "tool" not in answer
+    assert talk.say("what time is it?").startswith("It is 10:00")
 
 
 def test_the_time_is_told_here_and_elsewhere(talk):

@@ -23,6 +23,14 @@ def automations(context: typer.Context, home: Home = None, as_json: Json = False
         hand_down(home, as_json)
 
 
+@app.command("list", hidden=True)
+def list_(home: Home = None, as_json: Json = False) -> None:
+    """The same as without a command."""
+    from daimon.cli import automated
+
+    automated.show_all(home, as_json)
+
+
 @app.command()
 def add(  # noqa: PLR0913 - each is an option of the command line
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits, hyphens. One with this name is replaced.")],

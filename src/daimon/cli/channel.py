@@ -1,20 +1,43 @@
 """`daimon channel …`: its commands with their arguments. What they do stands in the modules that they import, as in `commands.py`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="How people reach the agent: list, add, test, poke, remove.")
-adding = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Set up a channel: telegram, slack, mail or matrix.")
+KINDS = "telegram, slack, mail or matrix"
+
+
+class _Kinds(TyperGroup):
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            ctx.fail(f"there is no channel {cmd_name[:80]!r}; it is one of {KINDS}")
+        return found
+
+
+app = typer.Typer(rich_markup_mode="rich")
+adding = typer.Typer(cls=_Kinds, no_args_is_help=True, rich_markup_mode="rich", help=f"Set up a channel: {KINDS}.")
 app.add_typer(adding, name="add")
 
 Text = str | None
-Name = Annotated[str, typer.Argument(metavar="NAME", help="telegram, slack, mail or matrix.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"{KINDS}.", show_default=False)]
 NoTest = Annotated[bool, typer.Option("--no-test", help="Do not try it live before it is written.")]
 Pair = Annotated[bool | None, typer.Option("--pair/--no-pair", help="Make the code that pairs your own chat.", show_default=False)]
 Variable = Annotated[Text, typer.Option(metavar="VAR", help="The environment variable that holds it.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def channel(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """How people reach the agent: list, add, test, poke, remove. Alone it lists them."""
+    from daimon.cli import channel_list
+
+    if context.invoked_subcommand is None:
+        channel_list.show(home, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command("list")

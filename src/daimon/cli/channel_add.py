@@ -72,10 +72,13 @@ def add(given: Path | None, wish: Wish, as_json: bool) -> None:
                 Client(hookup.home.socket).poke(wish.name)
         if not as_json:
             _tell(hookup, wanted, checked, heard)
-        pairs = adding.form.pairs() if wish.pairs is None else wish.pairs
+        is_paired = introduced.has_owner_on(hookup.home, wish.name)
+        pairs = wish.pairs if wish.pairs is not None else not is_paired and adding.form.pairs()
         made = introduced.invited(hookup.home, "", Rank.OWNER) if pairs else None
         if as_json:
             screen.emit_value(_told(wanted, checked, made) | {"reloaded": is_heard})
+        elif made is None and is_paired:
+            screen.remark("your chat there is paired already")
         else:
             _tell_pairing(checked, made)
 

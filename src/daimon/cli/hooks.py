@@ -6,15 +6,22 @@ from typing import Annotated
 import typer
 
 from daimon.abi.hook import Scheme
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    help="Let services post here: add, list, show, deliveries, pause, resume, rotate, test, remove.",
-)
+app = typer.Typer(rich_markup_mode="rich")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `daimon hooks list` names it.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def hooks(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """Let services post here: add, list, show, deliveries, pause, resume, rotate, test, remove. Alone it lists them."""
+    from daimon.cli import hooked
+
+    if context.invoked_subcommand is None:
+        hooked.show_all(home, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command()

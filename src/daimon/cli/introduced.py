@@ -1,6 +1,7 @@
 """Who may talk to the agent: shown and changed. Through the running gateway, else in the journal itself."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -9,18 +10,22 @@ from typing import TypeVar
 
 from rich.text import Text
 
-from daimon import config
+from daimon import config, lines
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
-from daimon.abi.ids import PrincipalId
+from daimon.abi.ids import OWNER, PrincipalId
 from daimon.abi.people import Contact, Invitation, Knock, Person, Rank
-from daimon.cli import screen
+from daimon.cli import consent, screen
 from daimon.gateway import pairing
 from daimon.gateway.client import Client
 from daimon.gateway.introductions import Everybody, Introducing, everybody
 from daimon.gateway.remote_people import RemoteIntroductions
 
 T = TypeVar("T")
+LAST = (
+    "After this the agent knows no chat of yours: it will not answer you there, and its questions and results wait at the terminal, "
+    "until `daimon people invite` pairs one again. Remove it?"
+)
 
 
 def show(given: Path | None, as_json: bool) -> None:
@@ -48,7 +53,14 @@ def invite(given: Path | None, name: str, rank: Rank, as_json: bool) -> None:
     screen.remark(f"It pairs {whose}: send it to the agent there, not in a group. Valid until {until}, once.")
 
 
+def has_owner_on(home: config.Home, channel: str) -> bool:
+    """Whether a chat of the owner's on this channel is paired."""
+    return any(contact.channel == channel for contact in _owners(asyncio.run(_everybody(home))))
+
+
 def invited(home: config.Home, name: str, rank: Rank) -> Invitation:
+    if not name and rank is not Rank.OWNER:
+        raise BadInput(f"say who it is for: daimon people invite NAME --as {rank}")
     made: Invitation = asyncio.run(_with(home, lambda by: by.invite(name, rank)))
     return made
 
@@ -57,20 +69,31 @@ def allow(given: Path | None, contact: str, name: str, rank: Rank, as_json: bool
     channel, sender = _parted(contact)
     if not name and rank is not Rank.OWNER:
         raise BadInput("give them a name: daimon people allow CHANNEL:SENDER --name NAME")
-    _tell(asyncio.run(_with(config.home_at(given), lambda by: by.allow(channel, sender, name, rank))), as_json)
+    home = config.home_at(given)
+    _tell(asyncio.run(_with(home, lambda by: by.allow(channel, sender, name, rank))), as_json)
+    if channel not in lines.all_wanted(config.load(home.config, os.environ)):
+        how = f"`daimon channel add {channel}` does it" if channel in lines.KINDS else f"there are {', '.join(lines.KINDS)}"
+        screen.remark(f"no channel {screen.plain(channel)} is set up yet; {how}", style="yellow")
 
 
 def rank(given: Path | None, person: str, to: Rank, as_json: bool) -> None:
     _tell(asyncio.run(_with(config.home_at(given), lambda by: by.change(PrincipalId(person), to))), as_json)
 
 
-def remove(given: Path | None, person: str, contact: str, as_json: bool) -> None:
-    channel, sender = _parted(contact) if contact else ("", "")
-    asyncio.run(_with(config.home_at(given), lambda by: by.remove(PrincipalId(person), channel, sender)))
+def remove(given: Path | None, person: str, contact: str, is_agreed: bool, as_json: bool) -> None:
+    home, (channel, sender) = config.home_at(given), _parted(contact) if contact else ("", "")
+    mine = _owners(asyncio.run(_everybody(home))) if person == OWNER else ()
+    if mine and all(not contact or _contact(each) == contact for each in mine):
+        consent.require(LAST, is_agreed)
+    asyncio.run(_with(home, lambda by: by.remove(PrincipalId(person), channel, sender)))
     if as_json:
         screen.emit_value({"removed": person})
     else:
         screen.say(f"removed {screen.plain(contact or person)}")
+
+
+def _owners(found: Everybody) -> tuple[Contact, ...]:
+    return tuple(contact for known in found.people if known.person.id == OWNER for contact in known.contacts)
 
 
 def _show_people(found: Everybody) -> None:

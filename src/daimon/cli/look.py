@@ -19,6 +19,7 @@ from daimon.cli.reach import Source, source
 from daimon.cli.speech import question
 from daimon.gateway.answers import Letter, LineState, Status, Trace
 from daimon.gateway.client import Client
+from daimon.gateway.codes import code_of
 from daimon.kernel.questions import OpenQuestion, open_questions
 from daimon.observe import words
 from daimon.observe.decisions import HumanDecision
@@ -27,6 +28,7 @@ from daimon.observe.trace import report
 
 LAST = "last"
 MOST_SEARCHED = 1_000
+MOST_CODES = 5
 
 
 def status(given: Path | None, as_json: bool) -> None:
@@ -44,7 +46,15 @@ def status(given: Path | None, as_json: bool) -> None:
     if as_json:
         screen.emit(told)
     else:
-        screen.out().print(screen.facts((*rows, *_amounts(count))))
+        screen.out().print(screen.facts((*rows, *_waiting(asyncio.run(open_now(home))), *_amounts(count))))
+
+
+def _waiting(found: tuple[OpenQuestion, ...]) -> tuple[tuple[str, str], ...]:
+    if not found:
+        return ()
+    codes = ", ".join(code_of(asked.to) for asked in found[:MOST_CODES])
+    many = "1 waits" if len(found) == 1 else f"{len(found)} wait"
+    return (("questions", f"{many} for you ({codes}{', …' if len(found) > MOST_CODES else ''}); `daimon questions` lists them"),)
 
 
 async def _count(home: config.Home) -> Count:
@@ -161,10 +171,11 @@ def questions(given: Path | None, as_json: bool) -> None:
     if as_json:
         screen.emit(encode(tuple[OpenQuestion, ...], found))
         return
-    rows = screen.table("answer to", "asked", "conversation", "question")
+    rows = screen.table("answer to", "code", "asked", "conversation", "question")
     for asked in found:
         rows.add_row(
             str(asked.to),
+            code_of(asked.to),
             f"{asked.asked_at:%m-%d %H:%M:%S}",
             screen.plain(asked.conversation),
             Text(screen.plain(question(asked))),

@@ -23,6 +23,14 @@ def people(context: typer.Context, home: Home = None, as_json: Json = False) -> 
         hand_down(home, as_json)
 
 
+@app.command("list", hidden=True)
+def list_(home: Home = None, as_json: Json = False) -> None:
+    """The same as without a command."""
+    from daimon.cli import introduced
+
+    introduced.show(home, as_json)
+
+
 @app.command()
 def invite(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="Who it is for; left out: you.", show_default=False)] = "",
@@ -67,10 +75,11 @@ def rank(
 def remove(
     person: Who,
     contact: Annotated[str, typer.Argument(metavar="[CHANNEL:SENDER]", help="Only this chat of theirs.", show_default=False)] = "",
+    is_agreed: Annotated[bool, typer.Option("--yes", help="Do not ask, where it is your own last chat.")] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Make somebody a stranger again."""
     from daimon.cli import introduced
 
-    introduced.remove(home, person, contact, as_json)
+    introduced.remove(home, person, contact, is_agreed, as_json)

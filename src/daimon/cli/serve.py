@@ -15,6 +15,7 @@ from daimon import boot, keeper
 from daimon.cli import hidden, screen, service_user
 from daimon.cli.failures import log_in_lines
 from daimon.config import Home
+from daimon.gateway.server import USUAL_PORT
 
 REFLEX = "reflex"
 NO_MODEL = "model  only the small built-in one; `daimon model add` connects a better one"
@@ -47,6 +48,8 @@ async def _serve(home: Home, port: int | None, as_json: bool, ask: keeper.Ask) -
         sys.stderr.flush()
         for warning in daimon.warnings:
             screen.remark(warning, "yellow")
+        if port is None and (taken := _taken(home, daimon.url)):
+            screen.remark(taken, "yellow")
         if sys.stderr.isatty() and boot.user.warnings():
             screen.remark(service_user.offer())
         offering = asyncio.ensure_future(_offer(home))
@@ -56,6 +59,17 @@ async def _serve(home: Home, port: int | None, as_json: bool, ask: keeper.Ask) -
         offering.cancel()
         if daimon.failed.done():
             raise daimon.failed.result()
+
+
+def _taken(home: Home, url: str) -> str:
+    """That the usual port was not to be had; empty: it was, or another is wanted."""
+    number = url.rpartition(":")[2]
+    if boot.settings_of(home).gateway.port is not None or number == str(USUAL_PORT):
+        return ""
+    return (
+        f"port {USUAL_PORT} is taken by another program, so this listens on {number}, and on another one after the next start; "
+        f"`ss -ltnp sport = :{USUAL_PORT}` shows who has it, gateway.port or --port takes one for good"
+    )
 
 
 async def _offer(home: Home) -> None:

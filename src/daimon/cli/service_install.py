@@ -1,6 +1,7 @@
 """`daimon service install` and `uninstall`: the unit comes and goes; the home and the user stay."""
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +9,13 @@ from pathlib import Path
 from daimon import service
 from daimon.cli import screen, service_user
 from daimon.cli.checkout import VARIABLE
+from daimon.config import Home
 
 LINGER = """\
 without a login your services end with your last session and do not start with the machine. Lingering changes that for your user:
     loginctl enable-linger        (or `daimon service install --linger`)"""
+
+HIDING = (Path("/tmp"), Path("/var/tmp"), Path("/root"), Path("/home"))  # noqa: S108 - it is warned of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,10 @@ class Wanted:
 
 
 def show(wanted: Wanted, as_json: bool) -> None:
-    made, text = service.Service(wanted.unit, _is_root()), service.text_of(_place(wanted))
+    place = _place(wanted)
+    made, text = service.Service(wanted.unit, _is_root()), service.text_of(place)
+    if hidden := _hidden(place):
+        screen.remark(hidden, style="yellow")
     if as_json:
         screen.emit_value({"file": str(made.file), "text": text})
     else:
@@ -51,6 +58,8 @@ def install(wanted: Wanted, as_json: bool) -> None:
         return
     for line in _told(made, place.home, done, wanted.is_started):
         screen.say(line)
+    if is_root and (left := _left_behind(place, made.unit)):
+        screen.remark(left, style="yellow")
     if not is_lingering:
         screen.remark(LINGER)
 
@@ -80,6 +89,28 @@ def command() -> tuple[str, ...]:
 def _place(wanted: Wanted) -> service.unit.Place:
     home = wanted.home.expanduser().absolute() if wanted.home else None
     return service.place_of(command(), home, wanted.runs_as if _is_root() else None)
+
+
+def _hidden(place: service.unit.Place) -> str:
+    """That the unit would not find its program; empty: nothing hides it."""
+    program = Path(place.command[0])
+    hiding = [str(each) for each in HIDING if each in program.parents]
+    if place.account is None or not hiding:
+        return ""
+    return f"ExecStart is {program}, and in {hiding[0]} the unit's user sees nothing of it; put the checkout elsewhere, such as /opt/daimon"
+
+
+def _left_behind(place: service.unit.Place, unit: str) -> str:
+    """That root's own home is not the one of the unit, and how to move it; empty: there is nothing in it."""
+    usual = Home(Path.home() / ".daimon")
+    if place.account is None or usual.path == place.home or not usual.journal.exists():
+        return ""
+    old, new = shlex.quote(str(usual.path)), shlex.quote(str(place.home))
+    return (
+        f"{usual.path} has a state of its own, which this service does not see: its home is {place.home}. To move it, end what runs there,"
+        f" then, while {place.home} is still empty:\n"
+        f"    systemctl stop {unit}; mkdir -p {new} && cp -a {old}/. {new}/ && chown -R {place.account.name}: {new}; systemctl start {unit}"
+    )
 
 
 def _told(made: service.Service, home: Path, done: service.Installed, is_started: bool) -> list[str]:

@@ -40,6 +40,7 @@ def stop(name: str, as_json: bool) -> None:
 
 def status(name: str, as_json: bool) -> None:
     made = _service(name)
+    made.require_systemd()
     made.require_installed()
     seen, health = made.see(), made.health()
     lines = () if seen.state == "active" else made.systemd.tail(made.unit, LAST_LINES)
@@ -56,6 +57,7 @@ def status(name: str, as_json: bool) -> None:
 
 def logs(name: str, wanted: Wanted, as_json: bool) -> None:
     made = _service(name)
+    made.require_systemd()
     made.require_installed()
     options = [f"--unit={made.unit}", f"--lines={wanted.lines}"]
     options += [f"--since={wanted.since}"] if wanted.since else []

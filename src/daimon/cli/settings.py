@@ -47,7 +47,7 @@ def _lacking(home: config.Home, settings: config.Settings) -> tuple[str, ...]:
         return ()
     vault = keeper.found(home, os.environ)
     try:
-        return tuple(why for each in wanted for why in lines.lacking(each, vault, os.environ))
+        return tuple(why for each in wanted for why in lines.lacking(each, vault, os.environ, settings.gateway.public_url))
     except Misconfigured as locked:
         return (f"whether the secrets of the channels are there was not looked at: {locked}",)
     finally:

@@ -25,7 +25,7 @@ async def look(home: Home, settings: config.Settings) -> tuple[Finding, ...]:
 async def _look(wanted: lines.Wanted, vault: keeper.Vault, public_url: str) -> Finding:
     name = lines.name_of(wanted)
     try:
-        if missing := lines.lacking(wanted, vault, os.environ):
+        if missing := lines.lacking(wanted, vault, os.environ, public_url):
             return Finding("warning", "channels", "; ".join(missing), f"`daimon channel add {name}` sets it up anew")
         async with asyncio.timeout(LOOK_S):
             found = await lines.checked(wanted, lines.revealing(wanted, vault, os.environ), public_url)

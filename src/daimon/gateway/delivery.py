@@ -22,7 +22,7 @@ from datetime import timedelta
 from typing import Literal, TypeVar
 
 from daimon.abi.channel import Channel, Piece, Receipt
-from daimon.abi.errors import InDoubt, JournalFailed, JournalFull, LockedOut, NotSent, RetryLater
+from daimon.abi.errors import DaimonError, InDoubt, JournalFailed, JournalFull, LockedOut, NotSent, RetryLater
 from daimon.abi.event import Said
 from daimon.abi.message import Text
 from daimon.abi.ports import Clock, Delivery, Outbox, Outgoing
@@ -66,7 +66,8 @@ class Desk:
         await self.until_there_is_room(lambda: self.outbox.postponed(message, note, at))
 
     def said(self, failure: Exception) -> str:
-        return self.redactor.clean(f"{type(failure).__name__}: {failure}")
+        """For people: errors of ours say all in their text, others need their kind."""
+        return self.redactor.clean(str(failure) if isinstance(failure, DaimonError) else f"{type(failure).__name__}: {failure}")
 
 
 def pause_after(attempts: int) -> float:

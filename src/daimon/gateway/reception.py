@@ -37,7 +37,10 @@ MOST_BYTES = 20 * 1024 * 1024
 MOST_TEXT = 100_000
 """Characters of one text; what is longer is cut, and says so."""
 WELCOME = "Paired: I know you here as {name}."
-HELP = "Say what you need. /stop ends what I am doing here. When I ask something, answer with a button, the code, or plain words."
+HELP = (
+    "Say what you need. /stop ends what I am doing here. When I ask something, the message has buttons or says with which code to answer; "
+    "where only one question is open, plain words do too."
+)
 NOT_RUNNING = "Nothing is running here."
 REWORDED = "(the new wording of an earlier message of mine:)"
 SETTLED, NOT_YOURS, TAKEN = "This is settled already.", "Only who was asked may answer this.", "Taken: {choice}."

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from daimon.abi.errors import LockedOut
+from daimon.abi.errors import DaimonError, LockedOut
 from daimon.abi.ports import Clock, Random
 from daimon.abi.secret import Redactor
 from daimon.gateway.answers import LineState
@@ -153,11 +153,13 @@ class Supervisor:
 def _words(line: LineState) -> tuple[int, str, str, str, str]:
     level = logging.WARNING if line.state in ("down", "locked_out") else logging.INFO
     again = f"; next try at {line.next_try:%H:%M:%S}" if line.next_try else ""
-    return level, "%s is %s%s", line.name, line.state, f": {line.why}{again}" if line.why else again
+    return level, "%s is %s%s", line.name, line.state.replace("_", " "), f": {line.why}{again}" if line.why else again
 
 
 def _why(failure: Exception | None) -> str:
-    return "it ended by itself" if failure is None else f"{type(failure).__name__}: {failure}"
+    if failure is None:
+        return "it ended by itself"
+    return str(failure) if isinstance(failure, DaimonError) else f"{type(failure).__name__}: {failure}"
 
 
 async def _dropped(*tasks: "asyncio.Future[Any]") -> None:

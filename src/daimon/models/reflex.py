@@ -11,6 +11,8 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from daimon.abi.ids import OWNER
+from daimon.abi.label import Author
 from daimon.abi.memory import Embedder
 from daimon.abi.message import Audio, Message, Part, Role, Text, ToolCall, ToolResult, is_said
 from daimon.abi.model import Delta, Reply, Request, Unmetered
@@ -25,6 +27,7 @@ from daimon.models.zones import zone_of
 
 UNKNOWN = f'I don\'t know what to do with that. {BUILT_IN} Say "help" for what I can do. {BETTER}'
 SEVERAL = "That looks like more than one thing, so I did none of them. Please ask for one thing at a time."
+NOT_HERE = "That I cannot do for you here."
 ONLY_TEXT = "I can only read text."
 LOST = "I don't know how to go on from here: another model began this."
 _FIRED = re.compile(r"(?P<about>.*?)\s*\(due (?P<due>[^\s,)]+)(?:, (?P<late>\d+(?:\.\d+)?) s late)?\)\s*", re.DOTALL)
@@ -77,6 +80,8 @@ class Reflex(Unmetered):
         if turn.text.startswith(TIMER):
             return _reminder(turn.text.removeprefix(TIMER))
         answer = await self._act(turn, {tool.name: tool for tool in request.tools})
+        if turn.is_others and isinstance(answer, str):  # who cannot connect one is not told how
+            return answer.replace(f"\n{BETTER}", "").replace(f" {BETTER}", "")
         has_said = any(BUILT_IN in message.text for message in turn.before if message.role is Role.ASSISTANT)
         if isinstance(answer, Use) or not self._is_alone or has_said or BUILT_IN in answer:
             return answer
@@ -94,7 +99,7 @@ class Reflex(Unmetered):
         # Where there is a tool to find others with, a tool may be hidden. It is called by its name; the gate knows whether it may be.
         missing = [] if FINDS in tools else [name for name in way.needs if name not in tools]
         if missing:
-            return f"For that I need the tool `{missing[0]}`, and I was not given it."
+            return NOT_HERE if turn.is_others else f"For that I need the tool `{missing[0]}`, and I was not given it."
         return _run(way.plan(reading.slots, tools), turn.results)
 
     def _read(self, turn: "_Turn") -> Match | Several | None:
@@ -135,6 +140,8 @@ class _Turn:
     before: Sequence[Message]
     results: Sequence[ToolResult]
     """In the order of their calls."""
+    is_others: bool = False
+    """Somebody other than the owner said it."""
 
 
 def _is_sure(reading: Match) -> bool:
@@ -155,8 +162,11 @@ def _turn(messages: Sequence[Message]) -> _Turn | None:
     since = messages[last + 1 :]
     done = {part.call: part for message in since for part in message.parts if isinstance(part, ToolResult)}
     results = [done[call.call] for message in since for call in message.calls if call.call in done]
-    parts = messages[last].parts
-    return _Turn(_said(parts), not all(isinstance(part, Text) for part in parts), messages[:last], results)
+    parts, label = messages[last].parts, messages[last].label
+    is_others = any(reader != OWNER for reader in label.readers or ()) and all(
+        origin.author is not Author.OWNER for origin in label.origins
+    )
+    return _Turn(_said(parts), not all(isinstance(part, Text) for part in parts), messages[:last], results, is_others)
 
 
 def _said(parts: Sequence[Part]) -> str:

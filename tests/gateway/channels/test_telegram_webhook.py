@@ -6,7 +6,7 @@ import pytest
 from tests.gateway.channels.telegram_rig import Rig, words
 
 from daimon.abi.channel import Message
-from daimon.abi.errors import JournalFull, LockedOut, Misconfigured
+from daimon.abi.errors import JournalFull, LockedOut
 from daimon.gateway.channels.telegram import SECRET_HEADER, Bot, TelegramChannel
 from daimon.testing.provider.wire import Connection, Reply
 from daimon.testing.telegram.chats import ANNA
@@ -155,6 +155,7 @@ async def test_a_post_while_the_token_is_unusable_comes_again() -> None:
         assert await r.channel.posted(headers, b'{"update_id": 1}') == 200
 
 
-def test_a_webhook_needs_an_address_of_ours() -> None:
-    with pytest.raises(Misconfigured, match="public_url"):
-        TelegramChannel(Bot(by="webhook"), lambda: TOKEN, None, None)  # type: ignore[arg-type]  # neither is asked
+async def test_without_an_address_of_ours_a_webhook_is_locked_out_and_says_why() -> None:
+    channel = TelegramChannel(Bot(by="webhook"), lambda: TOKEN, None, None)  # type: ignore[arg-type]  # neither is asked
+    with pytest.raises(LockedOut, match="public_url"):
+        await channel.serve(None)  # type: ignore[arg-type]  # not asked either

@@ -76,7 +76,7 @@ class WebApi:
                 return await client.post(url, **body, headers=_bearer(token), extensions={"trace": begun.trace})  # type: ignore[arg-type]
         except (httpx2.HTTPError, OSError) as error:
             if begun.is_certain(error):
-                raise NotSent(f"Slack was not reached for {what}: {type(error).__name__}") from None
+                raise NotSent(f"Slack was not reached at {urlsplit(url).netloc} for {what}: {type(error).__name__}") from None
             raise ConnectionError(f"Slack did not answer {what}, which may have been done: {type(error).__name__}") from None
 
     async def _judged(self, method: str, response: httpx2.Response) -> Answer:

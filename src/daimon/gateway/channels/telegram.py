@@ -25,7 +25,7 @@ from typing import Literal, NoReturn
 from pydantic import JsonValue
 
 from daimon.abi.channel import Piece, Receipt, Reception, Traits
-from daimon.abi.errors import JournalFailed, LockedOut, Misconfigured, NotSent
+from daimon.abi.errors import JournalFailed, LockedOut, NotSent
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.abi.tool import Rate
 from daimon.gateway.channels.telegram_api import BotApi, Line
@@ -71,10 +71,6 @@ class TelegramChannel:
     traits = Traits(repeat="never", has_buttons=True, rate=Rate(30, 1.0), place_rate=Rate(1, 1.0))
 
     def __init__(self, bot: Bot, token: Callable[[], str], clock: Clock, store: Store) -> None:
-        if bot.by == "webhook" and not bot.public_url:
-            raise Misconfigured(
-                "telegram is set to be posted to (by = webhook), but gateway.public_url is not set; set it, or by = polling"
-            )
         self._bot = bot
         self._clock = clock
         self._api = BotApi(bot.api, token, bot.answer_s)
@@ -107,6 +103,8 @@ class TelegramChannel:
     # -- coming in
 
     async def serve(self, reception: Reception) -> None:
+        if self._bot.by == "webhook" and not self._bot.public_url:
+            raise LockedOut("it is set to be posted to (by = webhook), but gateway.public_url is not set; set it, or by = polling")
         async with self._api.line() as line:
             me = User.model_validate(await line.do("getMe", {}))
             if self._bot.by == "polling":

@@ -118,7 +118,7 @@ class Line:
             response = await self._client.post(f"{self._api}/{_MARK}/{method}", **body, timeout=wait, extensions={"trace": begun.trace})
         except (httpx2.HTTPError, OSError) as error:
             if begun.is_certain(error):
-                raise NotSent(f"Telegram was not reached for {method}: {self._said(error)}") from None
+                raise NotSent(f"Telegram was not reached at {self._api} for {method}: {self._said(error)}") from None
             raise ConnectionError(f"Telegram did not answer {method}, which may have been done: {self._said(error)}") from None
         return self._judge(method, response)
 
