@@ -71,7 +71,8 @@ def test_a_call_that_needs_a_yes_says_that_it_waits(lively: Daimon) -> None:
             '  ╭ buy · what="teapot"',
             "  │ waits for your permission",
             'May I? buy — spends, what "teapot" (my own words: nobody else was heard). Reason: It spends. '
-            "Only an assistant writes, runs or acts without asking; every other agent asks first. [deny / allow]",
+            "The agent can read what is private, read what strangers wrote, and act: with all three, each call that has consequences "
+            "is asked. [deny / allow]",
         ]
         assert shown(terminal, "allow")[:2] == ["  ╰ buy · ok · one teapot bought", "Done. "]
         shown(terminal, "buy")

@@ -1,14 +1,16 @@
 """`daimon hooks …`: its commands with their arguments. What they do stands in `hooked.py`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from daimon.abi.hook import Scheme
 from daimon.cli.options import Home, Json, hand_down
 
 app = typer.Typer(rich_markup_mode="rich")
+
+Scheme = Literal["github", "slack", "stripe", "generic"]
+"""As `abi.hook`, which takes long to import, has it."""
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `daimon hooks list` names it.", show_default=False)]
 
@@ -29,7 +31,9 @@ def add(  # noqa: PLR0913 - every option of the command
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Part of its address: up to 50 small letters, digits, '-', '_', '.'", show_default=False)
     ],
-    scheme: Annotated[Scheme, typer.Option("--scheme", help="How the service signs.", show_default=False)],
+    scheme: Annotated[
+        Literal["github", "slack", "stripe", "generic"], typer.Option("--scheme", help="How the service signs.", show_default=False)
+    ],
     task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What to do with a delivery.", show_default=False)] = "",
     collect: Annotated[bool, typer.Option("--collect", help="Keep deliveries for an automation; begin no turn.")] = False,
     only: Annotated[

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from daimon.abi.ids import SELF, AgentId
-from daimon.abi.tool import Capability, Manifest
+from daimon.abi.tool import CONSEQUENTIAL, Capability, Manifest
 
 ASSISTANT, READER = "assistant", "reader"
+REACHING = CONSEQUENTIAL - {Capability.GRANTS}
+"""What counts as acting here. What is set up for later (an automation, a webhook) stays in the house, and is judged then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +63,5 @@ class Agents:
             id_, terms.role, terms.may_hold_all, terms.description, frozenset(manifest.name for manifest in held),
             private=any(Capability.READS_PRIVATE in manifest.capabilities for manifest in held),
             outside=any(Capability.READS_OUTSIDE in manifest.capabilities for manifest in held),
-            acts=any(manifest.is_consequential for manifest in held),
+            acts=any(not REACHING.isdisjoint(manifest.capabilities) for manifest in held),
         )  # fmt: skip
