@@ -6,7 +6,7 @@ services cut lines before and after they act, ask for patience, fail, are slow a
 services is compared with what was handed in, and what the journal took in with what people said (`lab/delivered.py`).
 
 A service that cannot run on this machine is left out, and said so. Limits of the services are kept (one message a second to one place of
-Telegram and Slack); mail may leave faster than 30 a minute (`lab/echo.py`).
+Telegram and Slack); mail may leave faster than 30 a minute (`per_minute`).
 """
 
 import asyncio

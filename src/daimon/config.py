@@ -357,6 +357,8 @@ class Mail(_Branch):
     """The server puts what it sends into that folder by itself, as Gmail does."""
     name: str = ""
     """What stands beside the address."""
+    per_minute: Annotated[int, Field(ge=1, le=100_000)] = 30
+    """So many mails leave at most, a third of it to one place."""
     authserv_id: str = ""
     """Who is believed about senders: the name that your receiving server puts first into the `Authentication-Results` of every mail, such
     as mx.google.com. Left out: nobody, and every sender is `unverified:ADDRESS`."""

@@ -14,6 +14,9 @@ from lab.services.service import Absent
 AGENT, ALICE = "agent@example.org", "alice@example.org"
 TROUBLES = ("mail 451", "mail cut", "rcpt 451", "data 451", "data 554", "cut before", "cut after", "slow 3")
 
+MAILS_A_MINUTE = 100_000
+"""Of all limits only this one is raised."""
+
 
 class Mail:
     name = "mail"
@@ -30,7 +33,7 @@ class Mail:
         lines = (f"127.0.0.1:{self._dovecot.port}", f"127.0.0.1:{self._submission.port}")
         return (
             f'[channels.mail]\naddress = "{AGENT}"\nimap = "{lines[0]}"\nsmtp = "{lines[1]}"\n'
-            f'password = "env:LAB_MAIL"\nsecurity = "none"\nauthserv_id = "{AUTHSERV_ID}"\n'
+            f'password = "env:LAB_MAIL"\nsecurity = "none"\nauthserv_id = "{AUTHSERV_ID}"\nper_minute = {MAILS_A_MINUTE}\n'
         )
 
     @property
