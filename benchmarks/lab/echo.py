@@ -1,4 +1,4 @@
-"""What the delivery benchmark adds to Daimon: a model that answers as it is ordered to (`lab/letter.py`), at once and always in the same way."""
+"""What the delivery benchmark adds to Daimon: a model that answers at once, as it is ordered to (`lab/letter.py`)."""
 
 import json
 from collections.abc import AsyncIterator
