@@ -42,7 +42,8 @@ class Part:
 @asynccontextmanager
 async def kept(clock: ManualClock, told: list[LineState], **parts: Callable[[], Awaitable[None]]) -> AsyncIterator[Supervisor]:
     supervisor = Supervisor(clock, SeededRandom(), PlainRedactor(), told.append)
-    supervisor.add_all(parts.items())
+    for name, work in parts.items():
+        supervisor.add(name, work)
     serving = asyncio.ensure_future(supervisor.serve())
     try:
         async with asyncio.timeout(DEADLINE_S):

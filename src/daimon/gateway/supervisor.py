@@ -14,7 +14,7 @@ would take from each other.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -66,10 +66,6 @@ class Supervisor:
         part = self._parts[name] = _Part(work, LineState(name, "starting", self._clock.now()))
         if self._tasks is not None:
             part.task = self._tasks.create_task(self._keep(part, ending))
-
-    def add_all(self, parts: Iterable[tuple[str, Work]]) -> None:
-        for name, work in parts:
-            self.add(name, work)
 
     def remove(self, name: str) -> "asyncio.Task[None] | None":
         """It is told to end. Returns what is over when it has."""

@@ -19,7 +19,7 @@ import httpx2
 
 from daimon.abi.channel import Piece, Receipt, Reception, Traits
 from daimon.abi.errors import DaimonError, LockedOut, NotSent
-from daimon.abi.event import Asks, Said
+from daimon.abi.event import Said
 from daimon.abi.message import Text
 from daimon.abi.ports import Clock, Outgoing, Store
 from daimon.gateway.channels.matrix_line import Account, Line, login, segment
@@ -27,9 +27,9 @@ from daimon.gateway.channels.matrix_media import Media, content_of, named
 from daimon.gateway.channels.matrix_rooms import Place
 from daimon.gateway.channels.matrix_sync import Reader
 from daimon.gateway.channels.matrix_wire import Json, text
-from daimon.gateway.codes import code_of
 from daimon.gateway.notation import html, plain
 from daimon.gateway.notation.split import split
+from daimon.gateway.pieces import answered_by_code_text
 
 __all__ = ["Account", "MatrixChannel", "login"]
 
@@ -68,7 +68,7 @@ class MatrixChannel:
             else:
                 made.append(Piece(attachment=part))
         if message.content.asks is not None:
-            made.append(Piece(_question(message.content.asks)))
+            made.append(Piece(answered_by_code_text(message.content.asks)))
         return tuple(made)
 
     async def send(self, piece: Piece, to: str, key: str) -> Receipt:
@@ -130,11 +130,3 @@ def _as_it_is(markdown: str) -> str:
 
 def _size(markdown: str) -> int:
     return len(json.dumps(_words(markdown), ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _question(asks: Asks) -> str:
-    code = code_of(asks.to)
-    if not asks.options:
-        return f"Answer with `{code}` and your words."
-    ways = ", ".join(f"`{code} {n}` for {option}" for n, option in enumerate(asks.options, 1))
-    return f"Answer {ways}."

@@ -46,9 +46,7 @@ async def message_of(event: Event, bot: str, keep: Keep, *, is_chat: bool) -> Me
             edited = inner.get("edited")
             when = str(edited.get("ts", "")) if isinstance(edited, dict) else str(event.get("ts", ""))
             return made and _replaced(made, when)
-        case {"user": str(user), "ts": str(ts), "channel": str(channel)} if (
-            event.get("subtype") in WORDS and user != bot and "bot_id" not in event
-        ):
+        case {"user": str(user), "ts": str(ts), "channel": str(channel)} if user != bot and _is_words(event):
             return await _said(event, (channel, ts, user), bot, keep, is_chat)
         case _:
             return None
