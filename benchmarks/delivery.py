@@ -25,7 +25,7 @@ from lab.services.slack import Slack
 from lab.services.telegram import Telegram
 from lab.storm import Plan, Storm
 
-FULL = Plan(messages=2_000, places=48, kills=60, most_kills=120)
+FULL = Plan(messages=2_000, places=48, kills=60, most_kills=120, patience_s=660.0)
 QUICK = Plan(messages=24, places=8, kills=3, most_kills=5, life_s=4.0, patience_s=45.0, is_patient=False)
 SHOWN = 20
 

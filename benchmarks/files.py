@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ class Plain:
     def __init__(self, tree: Path) -> None:
         self.place = os.open(tree.parent, os.O_PATH | os.O_DIRECTORY)
         self.name, self.user = tree.name, None
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def rotate(self, stack: Stack) -> bool:
         raise OSError("a plain directory has no layers")

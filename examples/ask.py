@@ -31,7 +31,7 @@ def main(url: str, token_file: str, text: str) -> int:
 
 
 def call(url: str, method: str, path: str, headers: dict[str, str], body: object = None) -> Any:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from daimon.abi.ids import HOME_SPACE
 from daimon.abi.step import Happened, Intended, Replied
-from daimon.boot import home_at, reading
-from daimon.observe import words
+from daimon.config import home_at
+from daimon.kernel import words
+from daimon.offline.reading import reading
 
 
 async def main(home: Path | None) -> None:

@@ -35,7 +35,7 @@ def test_the_agent_looks_at_the_weather_before_it_answers(tmp_path: Path) -> Non
 
 async def _ask(home: Home, event: bytes) -> Trace:
     settings = Settings(model=Model(use="scripted"), extensions=("weather", __name__))
-    async with running(home, settings, port=0), asyncio.timeout(10):
+    async with running(home, settings, port=0), asyncio.timeout(60):
         client = Client(home.socket)
         taken = await asyncio.to_thread(client.send, event)
         while True:

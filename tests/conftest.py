@@ -1,8 +1,11 @@
+import compileall
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+SRC = Path(__file__).parents[1] / "src"
 WORKERS_MORE_THAN_CORES = 1
 """Many tests wait for programs that they started."""
 
@@ -14,6 +17,12 @@ settings.load_profile("daimon")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests start hundreds of processes. Where Python may not write bytecode by itself, each would compile all that it imports anew."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(str(SRC), quiet=2)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -109,6 +109,10 @@ class World:
 
         await until(is_quiet)
 
+    async def is_parked(self, sender: str) -> bool:
+        found = await asyncio.to_thread(self.client.turns, 9, f"{TELEGRAM}/chat-{sender}")
+        return [turn.state for turn in found] == [State.PARKED]
+
     async def question(self) -> Any:
         async def is_asked() -> bool:
             return bool(await asyncio.to_thread(self.client.questions))
@@ -121,7 +125,7 @@ class World:
         return "\n".join(repr(request) for request in self.model.requests[-last:])
 
 
-async def until(is_so: Callable[[], Awaitable[bool]], seconds: float = 30.0) -> None:
+async def until(is_so: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
     async with asyncio.timeout(seconds):
         while True:
             if await is_so():
@@ -133,7 +137,7 @@ async def until(is_so: Callable[[], Awaitable[bool]], seconds: float = 30.0) -> 
 async def world(place: Path, *guest_tools: str, **more: Any) -> AsyncIterator[World]:
     project = place / "project"
     project.mkdir(exist_ok=True)
-    PARTS.update(model=ScriptedModel([]), channel=FakeChannel(TELEGRAM))
+    PARTS.update(model=more.pop("scripted", None) or ScriptedModel([]), channel=FakeChannel(TELEGRAM))
     settings = Settings(
         model=Model(use="scripted"),
         extensions=(__name__,),

@@ -26,7 +26,7 @@ import pytest
 BOOTSTRAP = Path(__file__).parent.parent / "daimon"
 PYTHON = os.path.realpath(sys.executable)
 NOBODY = 65534
-DEADLINE_S = 30
+DEADLINE_S = 60
 
 COMMAND = """
 import os, signal, sys
@@ -155,6 +155,7 @@ def checkout(real_uv: str) -> Iterator[Checkout]:
         made = Checkout(path, {**environ, "PATH": str(path / "bin")})
         made.program("uv", UV + BECOME_UV)
         made.program("bwrap", "#!/bin/sh\n")
+        made.program("chromium", "#!/bin/sh\n")
         yield made
 
 

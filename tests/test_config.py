@@ -12,6 +12,7 @@ from tests.journal.world import said_by
 
 from daimon import config
 from daimon.abi.errors import Misconfigured
+from daimon.boot.kernel import manner_of
 from daimon.kernel.manner import Quiet
 
 NOTHING: dict[str, str] = {}
@@ -89,16 +90,21 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a key at the top": ("name = 'Ann'\n", "unknown key 'name'"),
     "a text for a number": ("[kernel]\nslots = 'many'\n", "kernel.slots: Input should be a valid integer"),
     "a number for a text": ("[owner]\nname = 5\n", "owner.name: Input should be a valid string, found 5"),
-    "a value for a section": ("owner = 'Ann'\n", "owner: Input should be"),
+    "a value for a section": ("owner = 'Ann'\n", "owner: Input should be a table: [owner], with name, timezone"),
+    "a value for a section below another": ("[budget]\nday = 5\n", "budget.day: Input should be a table: [budget.day], with tokens, cost"),
     "a section for a value": ("[owner.name]\nfirst = 'Ann'\n", "owner.name: Input should be a valid string"),
     "a text for a list": ("extensions = 'my.tools'\n", "extensions: Input should be a valid"),
     "numbers in a list of texts": ("extensions = [1]\n", "extensions.0: Input should be a valid string"),
     "too few slots": ("[kernel]\nslots = 0\n", "kernel.slots: Input should be greater than or equal to 1, found 0"),
     "a port out of range": ("[gateway]\nport = 65536\n", "gateway.port: Input should be less than or equal to 65535"),
-    "a host that others can reach": (
+    "a host that others can reach, without an origin": (
         "[gateway]\nhost = '0.0.0.0'\n",
-        "gateway.host: Input should be '127.0.0.1' or '::1', found '0.0.0.0'",
+        "gateway: on the host 0.0.0.0 every device of the network can connect; say where the page is opened there, such as origins = ",
     ),
+    "a host that is a name": ("[gateway]\nhost = 'localhost'\n", "gateway.host: 'localhost' is no address of this machine such as "),
+    "an origin with a path": ("[gateway]\norigins = 'http://a.example/room'\n", "gateway.origins"),
+    "an origin that is all": ("[gateway]\norigins = '*'\n", "gateway.origins"),
+    "a proxy that is a name": ("[gateway]\ntrusted_proxies = 'proxy'\n", "is no address or network such as "),
     "a tiny limit of bytes": ("[gateway]\nmax_event_bytes = 1\n", "gateway.max_event_bytes: "),
     "a choice that is none": ("[kernel]\nnewer = 'shout'\n", "kernel.newer: Input should be 'wait', 'steer' or 'interrupt', found 'shout'"),
     "a negative time": ("[model]\nfirst_token_s = -1\n", "model.first_token_s: Input should be greater than 0"),
@@ -116,6 +122,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a share above one": ("[limits]\npause_share = 1.5\n", "limits.pause_share: "),
     "no number at all": ("[limits]\nactive_s = nan\n", "limits.active_s: "),
     "a time zone that is none": ("[owner]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is not a time zone such as Europe/Berlin"),
+    "a time zone that is a continent": ("[owner]\ntimezone = 'Europe'\n", "'Europe' is not a time zone such as Europe/Berlin"),
+    "a time zone that is another file": ("[owner]\ntimezone = 'tzdata.zi'\n", "'tzdata.zi' is not a time zone such as Europe/Berlin"),
     "a time zone that is a path": ("[owner]\ntimezone = '../../etc/passwd'\n", "is not a time zone such as Europe/Berlin"),
 }
 
@@ -196,6 +204,7 @@ import os, sys
 from pathlib import Path
 from daimon import config
 from daimon.abi.errors import Misconfigured
+from daimon.boot.kernel import manner_of
 
 if os.geteuid() == 0:
     os.setuid(65534)
@@ -223,10 +232,10 @@ def test_the_zone_is_the_owners_or_the_machines(file: Path) -> None:
 
 def test_how_people_are_asked_is_set(file: Path) -> None:
     file.write_text('[owner]\ntimezone = "Europe/Vienna"\n[asking]\ntimeout_h = 2\nquiet = "22:00-07:00"\nundo_s = 30\n', encoding="utf-8")
-    manner = config.manner(config.load(file, {}))
+    manner = manner_of(config.load(file, {}))
     assert (manner.timeout, manner.undo, str(manner.zone)) == (timedelta(hours=2), timedelta(seconds=30), "Europe/Vienna")
     assert manner.quiet == Quiet(time(22), time(7))
-    usual = config.manner(config.Settings())
+    usual = manner_of(config.Settings())
     assert (usual.timeout, usual.quiet, usual.undo) == (timedelta(hours=72), None, timedelta())
 
 
@@ -250,3 +259,9 @@ def test_the_home_is_where_it_was_asked_for(tmp_path: Path) -> None:
     assert config.home_at(tmp_path / "x").path == tmp_path / "x"
     assert config.home_at(Path("relative")).path == Path.cwd() / "relative"
     assert config.home_at(Path("~/x")).path == Path(os.path.expanduser("~/x"))
+
+
+def test_a_home_that_is_a_file_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("no directory")
+    with pytest.raises(Misconfigured, match="home is not a directory; choose another with --home"):
+        config.load(tmp_path / "home" / "daimon.toml", {})

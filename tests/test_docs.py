@@ -66,7 +66,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_is_finished_and_names_no_place_of_one_machine(page: Path) -> None:
-    assert not re.findall(r"TODO|FIXME|XXX|/work/|/tmp/|/root/", page.read_text(encoding="utf-8"))
+    assert not re.findall(r"TODO|FIXME|XXX|/work/|/tmp/|/root/|^(?:<{7}|={7}|>{7})", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -95,9 +95,18 @@ def test_every_package_has_a_page_that_names_its_files(package: str) -> None:
     assert f"`src/daimon/{package}/`" in page
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_page_tells_of_a_file_once_and_of_none_that_is_gone(package: str) -> None:
+    rows = re.findall(r"^\| ([^|]+) \|", text(f"{package}.md").split("\n## ", 1)[0], re.MULTILINE)
+    told = [file for row in rows for file in re.findall(r"`([\w/]+\.py)`", row)]
+    assert sorted(told) == sorted(set(told))
+    assert not [file for file in told if not list((SOURCE / package).rglob(file))]
+
+
 def test_the_readme_names_every_package() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert not [package for package in PACKAGES if f"── {package}/" not in readme]
+    modules = [path.name for path in SOURCE.glob("[!_]*.py")]
+    assert not [name for name in [*(f"{package}/" for package in PACKAGES), *modules] if f"── {name}" not in readme]
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
@@ -140,6 +149,7 @@ def test_the_abi_page_lists_every_event_step_and_error() -> None:
     raised = {kind.__name__: kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, DaimonError)}
     table = page.split("## Errors")[1].split("## Stored form")[0]
     assert dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", table, re.MULTILINE)) == raised
+    assert {"DaimonError", *re.findall(r"[├└]── (\w+)", errors.__doc__ or "")} == raised.keys()
 
 
 def test_the_tools_page_lists_every_field_class_and_operation() -> None:

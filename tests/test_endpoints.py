@@ -62,7 +62,7 @@ async def kept(tmp_path: Path, url: str, **given: str) -> AsyncIterator[tuple[Pr
 
 
 async def asked(model: ProviderModel) -> str:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         return (await probe.call(model, "here")).text
 
 

@@ -37,7 +37,7 @@ def test_off_is_nobody_and_says_so(tmp_path: Path) -> None:
 
 
 async def test_a_server_of_the_models_is_asked_with_its_key(tmp_path: Path) -> None:
-    async with asyncio.timeout(20), ProviderServer() as server:
+    async with asyncio.timeout(60), ProviderServer() as server:
         entry = config.ModelEntry(vendor="openai", model="small", base_url=f"{server.url}/v1", key="env:MY_KEY")
         meaning = chosen(tmp_path, "mine", mine=entry)
         assert meaning.embedder

@@ -1,6 +1,7 @@
 """Who is speaking, in a whole Daimon: strangers, pairing, guests, those who are trusted, groups, and what reaches whom."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,22 @@ from tests.people_rig import ANNA, BOB, ME, STRANGER, TELEGRAM, acquainted, answ
 from daimon.abi.automation import Draft
 from daimon.abi.event import Address
 from daimon.abi.ids import PrincipalId
+from daimon.abi.model import Profile
+from daimon.abi.money import FREE, Scope
 from daimon.abi.people import Rank
 from daimon.abi.step import Happened, Intended
-from daimon.config import Limits
+from daimon.abi.turn import Ending
+from daimon.config import Budget, Limits
+from daimon.config.budget import PersonPurse
 from daimon.gateway.codes import choice_code, code_of
 from daimon.gateway.pairing import shown
 from daimon.gateway.reception import MOST_TEXT, NOT_YOURS, SETTLED
 from daimon.gateway.remote_automations import RemoteClerk
+from daimon.kernel.asking import PATIENCE
 from daimon.kernel.wall import WITHHELD
+from daimon.kernel.words import balance
 from daimon.sandbox.plan import has_bwrap
+from daimon.testing.model import ScriptedModel
 
 GROUP = {"place": "group-1", "is_group": True}
 
@@ -171,6 +179,25 @@ async def test_whether_a_guest_s_turn_may_go_on_is_asked_of_the_owner_alone_who_
         assert await here.heard(f"chat-{BOB}") == ["it did not work"]
 
 
+async def test_a_guest_at_their_limit_hears_once_that_it_takes_longer_and_the_owner_is_asked_and_goes_on(tmp_path: Path) -> None:
+    metered = ScriptedModel([], profile=Profile(provider="scripted", price=FREE, max_output_tokens=100))
+    async with acquainted(tmp_path, budget=Budget(person=PersonPurse(tokens=1)), scripted=metered) as here:
+        await here.say(ME, "hello", answer("hi"))
+        await here.heard(f"chat-{ME}")
+        await here.say(BOB, "tell me a story")
+        assert "The limit for bob today (budget.person) is 1 tokens" in (await here.heard(f"chat-{ME}", 2))[1]
+        assert await here.heard(f"chat-{BOB}") == [PATIENCE]
+        await here.say(BOB, "and another")
+
+        async def is_told() -> bool:
+            said = [balance(each) for each in (await asyncio.to_thread(here.client.status)).balances if each.account.scope is Scope.PERSON]
+            return said == ["bob today $0.00 of $1.00 and 0 of 1 tokens, 2 turns waiting for money"]
+
+        await until(is_told)
+        await here.owner_does("and I?", answer("you may"))
+        assert here.texts(f"chat-{BOB}") == [PATIENCE]
+
+
 # -- those who are trusted
 
 
@@ -285,8 +312,45 @@ async def test_stop_ends_what_waits_there(tmp_path: Path) -> None:
             return turn.ended_at is not None
 
         await until(is_over)
-        await here.say(ME, "/stop")
+        await here.say(ME, "!stop")
         assert (await here.heard(f"chat-{ME}", 2))[1] == "Nothing is running here."
+
+
+async def test_status_says_how_far_it_is_and_only_the_owner_hears_what_it_waits_for(tmp_path: Path) -> None:
+    async with acquainted(tmp_path) as here:
+        await here.say(ME, "/status")
+        assert await here.heard(f"chat-{ME}") == ["Nothing is running here."]
+        asks = do(("ask_owner", {"question": "shall I go?", "options": ["deny", "allow"]}))
+        await here.say(ME, "ask me", asks)
+        await here.heard(f"chat-{ME}", 2)
+        await here.quiet()
+        await here.say(ME, "/status")
+        told = (await here.heard(f"chat-{ME}", 3))[2]
+        assert told.startswith("It waits, for ")
+        assert "shall I go?" in told
+        before = len(here.model.requests)
+        await here.say(BOB, "/status")
+        assert await here.heard(f"chat-{BOB}") == ["Nothing is running here."]
+        await here.say(STRANGER, "/status")
+        await here.quiet()
+        assert here.texts(f"chat-{STRANGER}") == []
+        assert len(here.model.requests) == before, "no model was asked"
+
+
+async def test_who_is_removed_has_nothing_more_done_for_them_and_others_do(tmp_path: Path) -> None:
+    async with acquainted(tmp_path, limits=Limits(errors=1)) as here:
+        for who in (BOB, ANNA):
+            await here.say(who, "try it", do(("no_such_tool", {})))
+            await until(partial(here.is_parked, who))
+        await here.people.remove(PrincipalId("bob"))
+
+        async def is_over() -> bool:
+            (turn,) = await asyncio.to_thread(here.client.turns, 9, f"{TELEGRAM}/chat-{BOB}")
+            return turn.ending is Ending.STOPPED
+
+        await until(is_over)
+        assert await here.is_parked(ANNA)
+        assert here.texts(f"chat-{BOB}") == []
 
 
 async def test_a_group_is_answered_when_spoken_to_and_nothing_of_the_owner_s_is_there_even_for_the_owner(tmp_path: Path) -> None:

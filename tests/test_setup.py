@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Home:
 async def test_a_failed_test_promises_nothing_that_nobody_does(home: Home, fault: str, told: str) -> None:
     async with ProviderServer([Line(fault=Fault(fault))], models=("m",)) as server:
         entry = config.ModelEntry(vendor="openai", model="m", base_url=f"{server.url}/v1")
-        with anyio.fail_after(30), pytest.raises(ProviderFailed) as failed:
+        with anyio.fail_after(60), pytest.raises(ProviderFailed) as failed:
             await Setup(home, {}).test(Wanted("mine", entry, Given(KEY)))
     assert str(failed.value).endswith(told)
     assert "tried again" not in str(failed.value)
@@ -101,7 +101,7 @@ def test_a_secret_that_an_entry_names_as_such_stays_when_the_model_goes(home: Ho
 
 
 async def offers(home: Home, settings: config.Settings, environment: dict[str, str]) -> list[str]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         return [line for line in await setup.offers(home, settings, environment) if "API_KEY" in line or "Ollama" in line]
 
 

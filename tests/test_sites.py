@@ -244,7 +244,7 @@ async def test_old_checkpoints_are_thinned_out_while_daimon_runs(tmp_path: Path)
         await sites.checkpoint(own, "work")
     tending = asyncio.create_task(sites.tend())
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await clock.advance(3_600.0)
             assert len(await sites.checkpoints(own)) == 6
             while len(await sites.checkpoints(own)) > 3:

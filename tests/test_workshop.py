@@ -97,7 +97,7 @@ async def test_a_box_that_died_is_made_anew(tmp_path: Path) -> None:
     async with workshop(tmp_path) as shop:
         async with shop.pool.lease("self:a") as lease:
             running = asyncio.create_task(lease.resource.run(line("echo kept > file; sleep 1000")))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while not (shop.workspace / "file").exists():  # noqa: ASYNC110 - it is another process
                     await asyncio.sleep(0.005)
             await lease.resource.close()

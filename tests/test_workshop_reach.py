@@ -75,7 +75,7 @@ async def test_what_a_command_reached_is_known_even_if_its_box_died_with_it(tmp_
         send = f"s.send(b'{head}' + os.environ['KEY'].encode() + b'\\r\\n\\r\\n')"
         program = f"import os, socket; s = socket.create_connection(('127.0.0.1', 3128)); {send}; s.recv(1)"
         running = asyncio.create_task(box.run(Command(argv=("python3", "-c", program), places=(place,))))
-        assert VALUE in await asyncio.wait_for(heard.get(), 30)
+        assert VALUE in await asyncio.wait_for(heard.get(), 60)
         with caplog.at_level(logging.WARNING):
             box.box._die("it died")
             with pytest.raises(Lost):

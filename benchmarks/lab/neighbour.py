@@ -8,7 +8,6 @@ from daimon.machine.privacy import close_memory
 
 NOBODY = 54_321
 _PR_SET_DUMPABLE = 4
-_READ_BYTES = 400_000
 
 
 def looks(value: str, is_closed: bool) -> dict[str, bytes] | None:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from lab.canary import Canary, found
 
-SHOWN = 40
-
 
 @dataclass(slots=True)
 class Tally:

@@ -89,9 +89,6 @@ class Played:
     questions: tuple[tuple[str, ...], ...]
     """For each question, the calls (by id) that it is about."""
 
-    def judged_by_id(self) -> dict[str, Judged]:
-        return {each.act.id: each for each in self.judged}
-
 
 @dataclass
 class Stage:

@@ -8,7 +8,6 @@ Whatever is proposed here is tried on what was read, with the system's own evalu
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +30,6 @@ MOST_TRIED = 300
 MOST_OPERANDS = 40
 MOST_OPERATORS = 3
 CENT = 0.005
-_URL = re.compile(r"\b(?:https?://)?(?:[\w-]+\.)+[a-z]{2,24}(?:/[^\s'\"]*)?", re.IGNORECASE)
 _CALL = Call(Key("plan"), HOME_SPACE, OWNER, SELF, Conversation(HOME_SPACE, "main"), None, datetime(2026, 1, 1, tzinfo=UTC))
 
 

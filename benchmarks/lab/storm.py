@@ -52,7 +52,7 @@ class Plan:
     trouble: float = 0.12
     """So many troubles for each letter. Each meets one call, so some letters meet several."""
     patience_s: float = 120.0
-    """When nothing has moved for so long, it will not move any more."""
+    """When nothing has moved for so long, it will not move any more. Daimon itself waits for 600 s at most."""
     is_patient: bool = True
     """Services are also silent, which takes a minute each time."""
 
@@ -155,8 +155,8 @@ class Storm:
     async def _fill(self, service: Service, place: int) -> None:
         for letter in self.letters[service.name][place]:
             await self._has_room.wait()
-            if self._chance.random() < self.plan.trouble:
-                self.troubles[service.name][service.trouble(self._chance, self.plan.is_patient)] += 1
+            if self._chance.random() < self.plan.trouble and (what := service.trouble(self._chance, self.plan.is_patient)):
+                self.troubles[service.name][what] += 1
             if place < self.plan.written:
                 await self._hand_in(letter, service.address(place))
             else:
@@ -229,10 +229,13 @@ class Storm:
                 for found in waiting
                 for each in found
             ]
+            self.unrest += [f"{each['to']} asks: {each['question']['text']}" for each in (await self._call("GET", "/v1/questions"))[:5]]
+            self.unrest += self.process.last_words().splitlines()[-5:]
 
     async def _on_their_way(self) -> int:
+        """What is parked is not over either: its letter comes later, or never."""
         count = (await self._call("GET", "/v1/status"))["count"]
-        return int(count["turns"]["queued"] + count["turns"]["running"] + count["outgoing"])
+        return int(sum(count["turns"][state] for state in ("queued", "running", "parked")) + count["outgoing"])
 
     async def _missing(self) -> int:
         """What people said and is no turn yet."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 
 
 class Unanswered(Exception):

@@ -7,11 +7,12 @@ the call was decided under: a command that goes online later may carry it out.
 import posixpath
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from daimon.abi.box import Role
-from daimon.abi.files import Files
+from daimon.abi.errors import DaimonError
+from daimon.abi.files import Binary, Files, Glance, Page, Picture
 from daimon.abi.ids import AgentId
 from daimon.abi.tool import Call
 from daimon.abi.turn import Turn
@@ -42,6 +43,9 @@ class Footing:
     def user(self) -> int | None:
         return self.sites.site(self.workspace).user
 
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return self.sites.site(self.workspace).used()
+
     async def rotate(self, stack: Stack) -> bool:
         return await self.sites.site(self.workspace).rotate(stack)
 
@@ -65,6 +69,19 @@ class Filing:
         async with self._sites.on(workspace) as site:
             self._sites.put_in(str(site.base), call.label)
             yield self._driver(workspace, call, str(site.base))
+
+    async def peek(self, agent: AgentId, path: str) -> Glance:
+        """What stands there now, for a person. No session has read it by that."""
+        try:
+            workspace = await self._sites.own()
+            async with self._sites.on(workspace) as site:
+                driver = Driver(Footing(self._sites, workspace), self._role_of(agent), str(site.base))
+                try:
+                    return _glance(await driver.read(path)) if await driver.exists(path) else Glance("missing")
+                finally:
+                    driver.close()
+        except DaimonError:
+            return Glance("unreadable")
 
     async def changed(self, turn: Turn, agent: AgentId, versions: Mapping[str, str]) -> tuple[str, ...]:
         """Implements `Freshness`, for what a session of this process has read."""
@@ -90,3 +107,7 @@ class Filing:
             _, oldest = self._drivers.popitem(last=False)
             oldest.close()
         return self._drivers[key]
+
+
+def _glance(found: Page | Picture | Binary) -> Glance:
+    return Glance("there", found.text) if isinstance(found, Page) and not found.part and not found.notes else Glance("unreadable")

@@ -16,7 +16,7 @@ from daimon import config, lines, settings_file
 from daimon.abi.errors import BadInput, DaimonError, NotFound
 from daimon.abi.secret import FROM_VAULT
 from daimon.gateway.checks.found import Checked
-from daimon.keeper import FROM_ENVIRONMENT, Ask, nobody, opened, referring
+from daimon.keeper import FROM_ENVIRONMENT, Ask, Vault, nobody, opened, referring
 from daimon.lines import KINDS, Reveal, Wanted
 from daimon.vault.redact import Known, SecretRedactor
 
@@ -34,12 +34,14 @@ PROVIDERS = {
 
 
 class Hookup:
-    def __init__(self, home: config.Home, environment: Mapping[str, str] = os.environ, ask: Ask = nobody) -> None:
-        """Raises Misconfigured."""
+    def __init__(
+        self, home: config.Home, environment: Mapping[str, str] = os.environ, ask: Ask = nobody, vault: Vault | None = None
+    ) -> None:
+        """`vault`: one that is open already. Raises Misconfigured."""
         self.home = home
         self.settings = config.load(home.config, environment)
         self._environment = environment
-        self._vault = opened(home, environment, ask)
+        self._vault = vault or opened(home, environment, ask)
 
     def close(self) -> None:
         self._vault.close()

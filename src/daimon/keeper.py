@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,14 +19,15 @@ from daimon.machine import files
 from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.models.vendors import VENDORS
-from daimon.vault import keys_file, private, seal
+from daimon.vault import chance, keys_file, private, seal, shapes
 from daimon.vault.credential import Credential
 from daimon.vault.key_file import KeyFile
 from daimon.vault.passphrase import Passphrase
 from daimon.vault.redact import Known, SecretRedactor
 from daimon.vault.scope import host_of
 from daimon.vault.sealed_file import SealedFile
-from daimon.vault.secret import name_for, usable
+from daimon.vault.secret import name_for as name_for
+from daimon.vault.secret import usable
 from daimon.vault.source import CREDENTIALS_VARIABLE, NAMES, Source, Sources
 from daimon.vault.source import PASSPHRASE_VARIABLE as PASSPHRASE_VARIABLE
 from daimon.vault.store import Entry as Entry
@@ -124,13 +125,19 @@ def referring(settings: config.Settings, name: str) -> tuple[str, ...]:
     return tuple(model for model, entry in settings.models.items() if key_name(entry) == name)
 
 
+def looks_secret(text: str) -> bool:
+    """By its shape: a token of a service that is known, or letters as only chance puts them together."""
+    return bool(shapes.found(text)) or chance.is_random(text)
+
+
 def hook_secrets(vault: Vault) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
     """For whoever checks signatures. While the vault cannot be read there are none, and nothing is let in."""
 
     def values(names: tuple[str, ...]) -> tuple[str, ...]:
-        with suppress(Misconfigured, OSError):
+        try:
             return vault.checking(names, "hooks")
-        return ()
+        except (Misconfigured, OSError):
+            return ()
 
     return values
 
@@ -153,6 +160,20 @@ async def ensure_hook_secret(vault: Vault, name: str) -> None:
         await asyncio.to_thread(hook_secret_made, vault, name)
     except (DaimonError, OSError) as failure:
         _LOG.warning("the secret %s of a webhook could not be made: %s", name, failure)
+
+
+def drop_secrets(vault: Vault, names: Iterable[str]) -> None:
+    for name in names:
+        if vault.has(name):
+            vault.remove(name)
+
+
+async def drop_hook_secrets(vault: Vault, names: tuple[str, ...]) -> None:
+    """The same for a gateway."""
+    try:
+        await asyncio.to_thread(drop_secrets, vault, names)
+    except (DaimonError, OSError) as failure:
+        _LOG.warning("the secret of a webhook that is gone could not be taken away, `daimon secrets remove` does it: %s", failure)
 
 
 def usable_key(key: str) -> str:

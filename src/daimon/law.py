@@ -16,9 +16,11 @@ from daimon.abi.tool import Manifest
 from daimon.machine import policies
 from daimon.machine.home import Home
 from daimon.machine.policies import Texts as Texts
+from daimon.machine.policies import remove as remove
 from daimon.machine.policies import tests_in as tests_in
 from daimon.machine.policies import texts_in as texts_in
 from daimon.machine.policies import texts_of as texts_of
+from daimon.machine.policies import write as write
 from daimon.machine.reader import ChildReader
 from daimon.policy.agents import ASSISTANT, READER, Agents, Terms
 from daimon.policy.floor import StandingFloor

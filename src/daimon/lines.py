@@ -9,7 +9,7 @@ When the settings are read again, a channel whose settings are the same stays th
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
@@ -20,6 +20,7 @@ from daimon.abi.errors import DaimonError, Denied, LockedOut, Misconfigured, Not
 from daimon.abi.ports import Clock, Store
 from daimon.abi.secret import FROM_VAULT
 from daimon.abi.watch import Look
+from daimon.gateway.channels.local import LocalChannel
 from daimon.gateway.checks.found import Checked
 from daimon.keeper import FROM_ENVIRONMENT, Vault
 from daimon.vault.scope import holds, host_of
@@ -122,6 +123,11 @@ class Lines:
 def all_wanted(settings: config.Settings) -> dict[str, Wanted]:
     """The channels that these settings have."""
     return {name: wanted for name in KINDS if (wanted := getattr(settings.channels, name)) is not None}
+
+
+def names_of(settings: config.Settings, others: Iterable[Channel]) -> frozenset[str]:
+    """All that something can be sent to: those of the settings, those of extensions, and the terminal."""
+    return frozenset({LocalChannel.name, *all_wanted(settings), *(each.name for each in others)})
 
 
 def name_of(wanted: Wanted) -> str:

@@ -6,7 +6,7 @@ closed an hour later.
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ from daimon.models.router import ListRouter, Rule
 
 REFLEX = "reflex"
 RETIRE_S = 3_600.0
-CHANGEABLE = frozenset({"agents", "model", "models", "routes", "budget", "channels"})
+CHANGEABLE = frozenset({"agents", "model", "models", "routes", "budget", "calendars", "channels", "mcp"})
 """Settings that take effect without a restart."""
 
 
@@ -130,7 +130,7 @@ class Mind:
         made = [ProviderModel(endpoints.endpoint_of(name, settings, self.vault, os.environ), self.store) for name in settings.models]
         self._made += made
         return {
-            REFLEX: Reflex(is_alone=settings.model.use == (REFLEX,), embedder=self.embedder),
+            REFLEX: Reflex(is_alone=has_only_built_in(settings), embedder=self.embedder),
             **self.kit.models,
             **{model.name: model for model in made},
         }
@@ -150,6 +150,15 @@ def budget_of(settings: config.Settings) -> Budget:
     purses: Mapping[Scope, config.Purse] = {scope: getattr(settings.budget, scope) for scope in Scope}
     limits = {scope: Limit(purse.tokens, purse.cost) for scope, purse in purses.items()}
     return Budget(limits, ZoneInfo(str(config.zone(settings))), settings.budget.unknown_price == "allow")
+
+
+def names_of(settings: config.Settings, others: Iterable[str]) -> frozenset[str]:
+    """All that can be asked: those of the settings, those of extensions, and the one that is built in."""
+    return frozenset({REFLEX, *settings.models, *others})
+
+
+def has_only_built_in(settings: config.Settings) -> bool:
+    return settings.model.use == (REFLEX,)
 
 
 def _require_known(models: Mapping[str, Model], settings: config.Settings) -> None:

@@ -5,6 +5,7 @@ that tree, and `config.load` must accept it, before it takes the old one's place
 as it is, and the error says where.
 """
 
+import hashlib
 import os
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
@@ -12,12 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Item, Table
-
 from daimon import config
-from daimon.abi.errors import Misconfigured
+from daimon.abi.errors import Misconfigured, Outdated
 from daimon.machine import files
 
 Tree = MutableMapping[str, Any]
@@ -44,6 +41,11 @@ def put_channel(name: str, said: Mapping[str, Any]) -> Change:
     return lambda tree: _put(tree, "channels", name, said)
 
 
+def put_calendar(name: str, said: Mapping[str, Any]) -> Change:
+    """`[calendars.NAME]`, in the same way."""
+    return lambda tree: _put(tree, "calendars", name, said)
+
+
 def _put(tree: Tree, section: str, name: str, said: Mapping[str, Any]) -> None:
     entries = tree.get(section)
     if entries is None:
@@ -56,6 +58,8 @@ def _put(tree: Tree, section: str, name: str, said: Mapping[str, Any]) -> None:
 
 def _comment(entry: Tree, remark: str) -> None:
     """Where there is room for one: not in a plain tree, and not in a table on one line."""
+    from tomlkit.items import Item, Table
+
     if isinstance(entry, Table) and isinstance(written := entry["model"], Item):
         written.comment("".join(letter for letter in remark if letter.isprintable()))
 
@@ -74,6 +78,10 @@ def drop_model(name: str) -> Change:
 
 def drop_channel(name: str) -> Change:
     return lambda tree: _drop(tree, "channels", name)
+
+
+def drop_calendar(name: str) -> Change:
+    return lambda tree: _drop(tree, "calendars", name)
 
 
 def _drop(tree: Tree, section: str, name: str) -> None:
@@ -96,9 +104,50 @@ def use_models(names: Sequence[str]) -> Change:
     return change
 
 
-def edit(file: Path, *changes: Change) -> config.Settings:
-    """Makes the changes, all or none; returns what the file says now. Raises Misconfigured, and then nothing has changed."""
+def put_agent(name: str, said: Mapping[str, Any]) -> Change:
+    """`[agents.NAME]`, in the same way."""
+    return lambda tree: _put(tree, "agents", name, said)
+
+
+def put_server(name: str, said: Mapping[str, Any]) -> Change:
+    """`[mcp.NAME]`, in the same way."""
+    return lambda tree: _put(tree, "mcp", name, said)
+
+
+def drop_server(name: str) -> Change:
+    return lambda tree: _drop(tree, "mcp", name)
+
+
+def put_budget(purse: str, said: Mapping[str, Any]) -> Change:
+    """`[budget.PURSE]`, in the same way."""
+    return lambda tree: _put(tree, "budget", purse, said)
+
+
+def set_value(section: str, key: str, value: str) -> Change:
+    """One word of a section."""
+
+    def change(tree: Tree) -> None:
+        if section not in tree:
+            tree[section] = {}
+        tree[section][key] = value
+
+    return change
+
+
+def version_of(file: Path) -> str:
+    """Of the file as it is: another one as soon as a single letter is."""
+    data = file.read_bytes() if file.exists() else b""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def edit(file: Path, *changes: Change, version: str | None = None) -> config.Settings:
+    """Makes the changes, all or none; returns what the file says now. Raises Misconfigured, and then nothing has changed.
+
+    `version`: the one that somebody read before they decided; raises Outdated where the file is another by now.
+    """
     config.load(file, {})  # says what is wrong with the file as it is
+    if version is not None and version != version_of(file):
+        raise Outdated(f"{file.name} was changed since you read it, and nothing was written over; look at it again, then change it")
     old = file.read_bytes().decode("utf-8") if file.exists() else ""
     tree = tomllib.loads(old)
     for change in changes:
@@ -116,6 +165,9 @@ def edit(file: Path, *changes: Change) -> config.Settings:
 
 def _rewritten(old: str, changes: Sequence[Change]) -> str | None:
     """None: the library lost its way, or would write what nobody can read."""
+    import tomlkit  # a gateway has this module, and changes settings rarely
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         document = tomlkit.parse(old)
         for change in changes:
@@ -152,6 +204,8 @@ def _brought_into(found: MutableSequence[Any], names: Sequence[str]) -> bool:
 
 def _written(value: Any) -> Any:
     """As TOML has it: prices on one line and to the last digit, nothing where nothing is."""
+    import tomlkit
+
     match value:
         case Decimal():
             return tomlkit.value(f"{value.normalize():f}")
@@ -166,4 +220,6 @@ def _written(value: Any) -> Any:
 
 
 def _asked(tree: Tree) -> str:
-    return tomlkit.dumps({key: tree[key] for key in ("model", "models", "channels") if key in tree})
+    import tomlkit
+
+    return tomlkit.dumps({key: tree[key] for key in ("model", "models", "channels", "agents", "budget", "backup", "mcp") if key in tree})

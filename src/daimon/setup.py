@@ -23,7 +23,7 @@ from daimon.abi.money import MILLION, Price, Usage
 from daimon.abi.secret import FROM_VAULT
 from daimon.endpoints import credential_of, endpoint_for, price_of
 from daimon.keeper import FROM_ENVIRONMENT as FROM_ENVIRONMENT
-from daimon.keeper import Ask, key_host, key_name, nobody, opened, referring
+from daimon.keeper import Ask, Vault, key_host, key_name, nobody, opened, referring
 from daimon.keeper import usable_key as usable_key
 from daimon.models import found, prices, probe
 from daimon.models.advice import advised
@@ -110,13 +110,13 @@ class Row:
 class Setup:
     """The models of one home."""
 
-    def __init__(self, home: config.Home, environment: Mapping[str, str], ask: Ask = nobody) -> None:
-        """`ask`: for the passphrase of the vault, where it needs one."""
+    def __init__(self, home: config.Home, environment: Mapping[str, str], ask: Ask = nobody, vault: Vault | None = None) -> None:
+        """`ask`: for the passphrase of the vault, where it needs one. `vault`: one that is open already."""
         self.home = home
         self.settings = config.load(home.config, {})
         """What the file says: variables of the environment are not to be written into it."""
         self._environment = environment
-        self._vault = opened(home, environment, ask)
+        self._vault = vault or opened(home, environment, ask)
 
     async def found(self) -> Found:
         return await look(self._environment)
@@ -243,13 +243,14 @@ class Setup:
         self._vault.keep(name, usable_key(wanted.key.show() or ""), wanted.entry.vendor, (key_host(wanted.entry),))
         return undo
 
-    def use(self, names: Sequence[str]) -> None:
+    def use(self, names: Sequence[str], version: str | None = None) -> None:
+        """`version`: of the file as somebody read it. Raises Outdated where it is another by now."""
         for name in names:
             if name != REFLEX and not self.settings.extensions:
                 self.entry(name)
         if len(set(names)) != len(names):
             raise BadInput(f"a name stands twice in {' '.join(names)}")
-        self._edit(settings_file.use_models(names))
+        self.settings = settings_file.edit(self.home.config, settings_file.use_models(names), version=version)
 
     def price(self, name: str, price: config.Price | Literal["library", "free", "unknown"]) -> None:
         entry = self.entry(name)

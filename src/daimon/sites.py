@@ -8,7 +8,7 @@ shells know, which is kept with every checkpoint and comes back with it. For the
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from daimon.abi.errors import BadInput, DaimonError, Misconfigured, NotFound, To
 from daimon.abi.label import Label
 from daimon.abi.ports import Clock
 from daimon.abi.tool import Call, Touched
-from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Deed, Outcome, Workspace, WorkspaceId
 from daimon.marks import Marks
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.overlay import OverlayGround, is_on_overlay, open_overlay, probe
@@ -102,6 +102,9 @@ class Site:
         if isinstance(self.ground, OverlayGround):
             return replace(wanted, ground=self.ground)
         return replace(wanted, workspace=Path(self.ground.tree), is_copy=True)
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return self.ground.used()
 
     async def rotate(self, stack: Stack) -> bool:
         async with self._without_shells():
@@ -305,6 +308,9 @@ class Sites:
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
         outcome = await self._store.undo(workspace)
         return await self._anew(outcome.workspace, outcome) if outcome.after != outcome.before else outcome
+
+    async def foresee(self, workspace: WorkspaceId, deed: Deed) -> Outcome:
+        return await self._store.foresee(workspace, deed)
 
     # -- below ---------------------------------------------------------------------------------------------------------
 

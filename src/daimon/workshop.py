@@ -10,7 +10,7 @@ import os
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from daimon.sandbox.doctor import Check, examine
 from daimon.sandbox.output import Sink, nowhere
 from daimon.sandbox.plan import Wanted, has_bwrap, outside, workspace_of
 from daimon.sandbox.pool import Pool
+from daimon.sandbox.spawned import Spawned
 from daimon.sandbox.terminal.kept import Kept, KeptOutputs
 from daimon.sandbox.terminal.state import State
 from daimon.sandbox.terminal.terminals import ShellTerminals
@@ -98,6 +99,11 @@ def sandboxes_of(settings: config.Settings, home: Home) -> Sandboxes:
     return Sandboxes(home.path / "roles", workspace, box.uid, config.local_hosts(settings), agents, box.role, has_bwrap())
 
 
+async def sites_of(sandboxes: Sandboxes, clock: Clock, settings: config.Sandbox, idle_s: float) -> Sites:
+    place, layers = sandboxes.home / "workspaces", settings.layers_mb << 20
+    return await Sites.opened(place, sandboxes.workspace, sandboxes.uid, clock, idle_s, layers)
+
+
 async def _nothing() -> None:
     return
 
@@ -159,6 +165,24 @@ class WiredBox:
             self._say_attempts()
             raise
         return replace(ran, attempts=self._attempts())
+
+    @asynccontextmanager
+    async def staying(self, command: Command, streams: tuple[int, int, int]) -> AsyncIterator[Spawned]:
+        """A process that stays on these streams, with all places of the role open until it is left. Nothing else may run in the box. The
+        streams are closed, whatever happens."""
+        with ExitStack() as ending:
+            rest = ending.enter_context(ExitStack())
+            for descriptor in streams:
+                rest.callback(os.close, descriptor)
+            if self.way_out is not None:
+                ending.enter_context(self.way_out.open(self.role.places, await self._current(), self.mark.label))
+            rest.pop_all()
+            process = self.box.stay(command, streams)
+            try:
+                yield process
+            finally:
+                with suppress(Lost):
+                    await process.kill()
 
     def admit(self, label: Label) -> None:
         if self._online:
@@ -328,7 +352,7 @@ class Workshop:
         )
 
     async def open(self, role: Role, workspace: Path, agent: AgentId, key: str = BY_HAND, standing: Standing | None = None) -> WiredBox:
-        for path in (workspace_of(workspace), *outside(role)):
+        for path in (workspace_of(workspace), *outside(role), *map(Path, role.mounts.values())):
             _require_apart(path, self.sandboxes.home)
         injections = self.secrets.injections(tuple(role.secrets.values()), agent) if role.secrets else ()
         stand_ins = {each.name: each.placeholder.decode() for each in injections}
@@ -397,7 +421,7 @@ async def one(home: Home, settings: config.Settings, trial: Trial) -> WiredBox:
     """Raises Misconfigured where no box can be made."""
     sandboxes = sandboxes_of(settings, home)
     role = role_files.read(trial.role, sandboxes.roles)
-    role = replace(role, places=(*role.places, *(_place(host) for host in trial.hosts)))
+    role = replace(role, places=(*role.places, *(place_of(host) for host in trial.hosts)))
     secrets = keeper.opened(home, os.environ, keeper.nobody)
     box = await Workshop(sandboxes, secrets, SystemClock()).open(role, trial.workspace, SELF)
     box.closing = _closing(secrets)
@@ -451,7 +475,7 @@ def _description(path: Path) -> str:
         return f"BROKEN: {broken}"
 
 
-def _place(host: str) -> Place:
+def place_of(host: str) -> Place:
     if "/" in host:
         raise Misconfigured(f"{host} is an address with a way in it; name the host alone, such as example.org or example.org:8443")
     name, _, port = host.rpartition(":")

@@ -1,12 +1,15 @@
 """A restore takes the place of a home as a whole, or leaves it alone; what was there before is never gone."""
 
 import os
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.backup.furnished import furnish
 from tests.journal.world import opened
 
+from daimon.abi.access import ALL_RIGHTS, Device, Link, Request
 from daimon.abi.errors import BadInput, HomeBusy, Misconfigured
 from daimon.backup import making, restore
 from daimon.machine.home import Home
@@ -88,3 +91,25 @@ async def test_a_file_in_the_way_is_said(tmp_path: Path, backup: Path) -> None:
     with pytest.raises(Misconfigured):
         restore.restore(backup, Home(tmp_path / "there"), CLOCK)
     assert (tmp_path / "there").read_text() == "mine"
+
+
+async def test_nobody_comes_back_in_with_a_backup_and_others_can_be_let_in_anew(tmp_path: Path, home: Home) -> None:
+    now = CLOCK.now()
+    phone = Device("d1", "phone", ALL_RIGHTS, "code", now, now, now + timedelta(days=30))
+    async with opened(home.journal) as journal:
+        await journal.access.admit(phone, b"1" * 32)
+        await journal.access.offer(Link(b"2" * 32, "", ALL_RIGHTS, now + timedelta(minutes=10)), now)
+        await journal.access.ask(Request("AAAA", "tablet", "10.0.0.2", now, now + timedelta(minutes=10)), b"3" * 32)
+    backup = making.make(home, tmp_path / "with.tar.gz", CLOCK).path
+    there = Home(tmp_path / "there")
+    assert restore.restore(backup, there, CLOCK).signed_out == 1
+    assert not [each.name for each in there.path.iterdir() if each.name.startswith("journal.db-")]
+    async with opened(there.journal) as journal:
+        assert await journal.access.devices(now) == ()
+        assert await journal.access.redeem(b"2" * 32, now) is None
+        assert await journal.access.requests(now) == ()
+        await journal.access.admit(replace(phone, id="d2"), b"4" * 32)
+        assert [device.id for device, _ in await journal.access.devices(now)] == ["d2"]
+        assert (await journal.count()).events == 3
+    async with opened(home.journal) as journal:
+        assert len(await journal.access.devices(now)) == 1, "the home that was backed up is as it was"

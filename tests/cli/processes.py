@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SRC = HERE.parents[1] / "src"
-DEADLINE_S = 60.0
+DEADLINE_S = 120.0
 SIZE = ("COLUMNS", "LINES")
 """Readline sets them for whatever is started after it; they would count for more than the size of a test's own terminal."""
 

@@ -153,7 +153,7 @@ def test_a_file_larger_than_the_gateway_takes_is_told_by_name(daimon: Daimon, he
     (here / "large.txt").write_bytes(bytes(3000))
     done = daimon.run("chat", "look at @large.txt")
     assert done.code == 4
-    assert "large.txt cannot be sent: the value has more than 2000 bytes (gateway.max_event_bytes)" in done.err
+    assert "large.txt cannot be sent: the request has more than 2000 bytes, which is the most here (gateway.max_event_bytes)" in done.err
 
 
 def test_lines_of_stdin_take_no_files_along(daimon: Daimon) -> None:

@@ -1,6 +1,7 @@
 """`daimon automations`, with and without a running gateway."""
 
 import json
+from itertools import count
 
 import pytest
 from tests.cli.processes import Daimon
@@ -32,6 +33,9 @@ def test_one_is_added_listed_run_paused_and_removed(daimon: Daimon, is_running: 
     assert "`daimon model add` connects one" in ran.err
     (tick,) = json.loads(daimon.run("automations", "ticks", "brief", "--json").out)
     assert (tick["outcome"], tick["by_hand"]) == ("ran", True)
+    again = daimon.run("automations", "add", "brief", "every weekday at 9", "Brief me.")
+    assert "this is gone: where its results went, its limit in dollars, its licence; say it again" in again.err
+    assert "this is gone" not in daimon.run("automations", "add", "brief", "every weekday at 10", "Brief me.").err
     assert daimon.run("automations", "remove", "brief").code == 0
     assert daimon.run("automations", "show", "brief").code == 3
 
@@ -42,8 +46,10 @@ def test_what_is_not_there_yet_is_set_with_a_warning(daimon: Daimon, is_running:
     if is_running:
         daimon.up()
 
+    names = (f"brief-{n}" for n in count())
+
     def warnings(*words: str) -> list[str]:
-        done = daimon.run("automations", "add", "brief", "daily at 8", "Look.", *words, "--json")
+        done = daimon.run("automations", "add", next(names), "daily at 8", "Look.", *words, "--json")
         assert done.code == 0, done.err
         found: list[str] = json.loads(done.out)["warnings"]
         return found

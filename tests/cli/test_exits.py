@@ -1,11 +1,14 @@
+import errno
 import json
 import re
 from pathlib import Path
 
+import pytest
 from tests.cli.processes import Daimon
+from tests.cli.pseudo import Terminal
 
 from daimon.abi import errors
-from daimon.cli import exits
+from daimon.cli import exits, failures
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 BROKEN = """
@@ -73,3 +76,22 @@ def test_what_nobody_expected_is_one_line_and_debug_shows_more(daimon: Daimon) -
     assert "out of order" in done.err
     assert "--debug" in done.err
     assert "Traceback" in daimon.run("--debug", "up", "--port", "0").err
+
+
+def test_a_full_disk_is_told_as_that_wherever_it_was_met(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failures.tell(OSError(errno.ENOSPC, "No space left on device", "/srv/home/lock")) == exits.FULL
+    assert capsys.readouterr().err == "daimon: the disk of /srv/home/lock is full; make room, then run this again\n"
+    assert failures.tell(OSError(errno.EACCES, "Permission denied", "/srv/home/lock")) == exits.FAILED
+
+
+def test_at_a_terminal_an_error_breaks_between_words_and_in_a_pipe_nowhere(daimon: Daimon) -> None:
+    words = ("skills", "install", "nowhere")
+    piped = daimon.run(*words).err
+    assert piped.count("\n") == 1
+    terminal = Terminal(daimon, *words)
+    try:
+        shown = terminal.wait_for("repository\r\n") + "repository"
+    finally:
+        terminal.close()
+    assert len(shown.splitlines()) > 1
+    assert shown.split() == piped.split()

@@ -141,5 +141,5 @@ def test_a_running_turn_is_shown_as_running(daimon: Daimon) -> None:
 def test_a_reader_that_leaves_early_sees_no_stack_trace(daimon: Daimon) -> None:
     daimon.run("chat", "hello")
     shell = f"{shlex.join(daimon.command('trace', 'last', '--json'))} | true"
-    done = subprocess.run(["bash", "-c", shell], env=daimon.environment, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(["bash", "-c", shell], env=daimon.environment, capture_output=True, timeout=60, check=False)
     assert done.stderr == b""

@@ -580,7 +580,7 @@ def test_an_address_that_is_wrong_is_asked_again(daimon: Daimon, serve: Serve, p
         terminal.type(f"{page.url}\r".encode())
         terminal.wait_for("(Enter: none; it is not shown): ")
         terminal.type(b"\r")
-        terminal.wait_for("with a web page")
+        terminal.wait_for("is the address right?")
         terminal.wait_for(f"Its address [{page.url}]: ")
         terminal.type(f"{server.url}/v1\r".encode())
         terminal.wait_for("(Enter: none; it is not shown): ")

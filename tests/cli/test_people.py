@@ -32,6 +32,7 @@ def test_an_invitation_is_shown_once_with_what_to_do(daimon: Daimon, is_running:
         daimon.up()
     mine = daimon.run("people", "invite")
     assert pairing(mine.out.splitlines()[0])
+    assert "no channel is set up yet" in mine.err
     made = json.loads(daimon.run("people", "invite", "Anna", "--as", "trusted", "--json").out)
     assert (made["person"], made["rank"]) == ("anna", "trusted")
     assert json.loads(daimon.run("people", "invite", "Bob", "--json").out)["rank"] == "guest"

@@ -3,7 +3,7 @@ import signal
 import stat
 from contextlib import suppress
 from http.client import HTTPConnection
-from socket import socket
+from socket import SO_REUSEADDR, SOL_SOCKET, socket
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,7 +30,7 @@ def test_what_up_prints_answers_on_that_port(daimon: Daimon) -> None:
     word, url = read_line(gateway).split()
     assert word == "ready"
 
-    connection = HTTPConnection(urlsplit(url).netloc, timeout=10)
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
     connection.request("GET", "/healthz")
     assert connection.getresponse().status == 200
     connection.close()
@@ -43,6 +43,7 @@ def test_up_says_the_same_as_json(daimon: Daimon) -> None:
 
 def test_where_the_usual_port_is_taken_up_says_so_and_how_to_take_another(daimon: Daimon) -> None:
     with socket() as other:
+        other.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)  # a connection of yesterday's does not take it
         with suppress(OSError):  # where it cannot be had, it is taken already
             other.bind(("127.0.0.1", USUAL_PORT))
             other.listen()

@@ -67,12 +67,17 @@ def test_a_conflict_is_named_and_the_exit_code_says_so(daimon: Daimon, project: 
     assert "nothing was changed" in merged.err
 
 
+def test_where_there_is_none_yet_the_error_says_how_one_is_made(daimon: Daimon) -> None:
+    missing = daimon.run("workspace", "diff")
+    assert (missing.code, "`daimon workspace new DIR`" in missing.err) == (3, True)
+
+
 def test_only_a_fork_is_discarded_without_a_second_word(daimon: Daimon, project: Path) -> None:
     daimon.run("workspace", "new", str(project))
     refused = daimon.run("workspace", "discard", "project")
     assert (refused.code, "--yes" in refused.err) == (4, True)
     assert daimon.run("workspace", "discard", "project", "--yes").code == 0
-    assert daimon.run("workspace", "list").out == "there is no workspace yet\n"
+    assert daimon.run("workspace", "list").out.startswith("there is no workspace yet; one is made when ")
 
 
 def test_an_apply_over_the_owner_s_own_edit_stops(daimon: Daimon, project: Path) -> None:

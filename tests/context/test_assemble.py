@@ -21,7 +21,7 @@ from daimon.abi.memory import Hit, Item, Memory, Page, Query, Reason, Recalled
 from daimon.abi.message import Message, Role, Text, ToolCall, ToolResult, said
 from daimon.abi.ports import Claim, Ended, Parked
 from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step, StepBody, Wait
-from daimon.abi.tool import Effect, Manifest
+from daimon.abi.tool import Effect, Manifest, ResultLabel
 from daimon.abi.turn import Ending, State, Turn
 from daimon.context.assemble import MOST_EARLIER, Pager, Paging, Sources
 from daimon.context.budget import TokenBudget
@@ -539,3 +539,18 @@ def _claim() -> Claim:
         created_at=START, space=HOME_SPACE,
     )  # fmt: skip
     return Claim(conversation=MAIN, worker="w1", epoch=1, turn=turn, event=sent, steps=())
+
+
+async def test_who_is_shown_a_tool_in_a_stranger_s_words_has_read_a_stranger_s_words(journal: MemoryJournal) -> None:
+    claim, made = await begin(journal, "hello"), pager(journal)
+    background = await made.prepare(scene(claim))
+    own = Manifest(name="own", description="Ours.", parameters={}, effect=Effect.PURE)
+    theirs = replace(own, name="theirs", author=Author.STRANGER)
+    vouched = replace(own, name="vouched", author=Author.OWNER)
+    assert made.assemble(scene(claim), background, (own, vouched)).request.label.is_trusted
+    seen = made.assemble(scene(claim), background, (own, theirs)).request.label
+    assert not seen.is_trusted
+    assert Origin(Author.STRANGER, "tool:theirs") in seen.origins
+    of_server = replace(theirs, result=ResultLabel(Author.STRANGER, "mcp:far"))
+    seen = made.assemble(scene(claim), background, (own, of_server)).request.label
+    assert Origin(Author.STRANGER, "mcp:far") in seen.origins  # and goes when the server is forgotten

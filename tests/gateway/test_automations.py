@@ -32,6 +32,18 @@ def test_one_is_made_shown_paused_run_and_taken_away(daimon: Live) -> None:
     assert len(daimon.get("/v1/ticks")) >= 1
 
 
+def test_the_second_of_two_tabs_is_told_that_the_first_was_faster(daimon: Live) -> None:
+    place, body = "/v1/automations/tabs", {"schedule": "daily at 8", "task": "one"}
+    assert daimon.call("PUT", f"{place}?if_version=0", body).json["version"] == 1
+    assert daimon.call("PUT", f"{place}?if_version=1", body | {"task": "two"}).json["version"] == 2
+    late = daimon.call("PUT", f"{place}?if_version=1", body | {"task": "three"})
+    assert (late.status, late.code) == (409, "outdated")
+    assert late.json["error"]["message"].startswith("the automation 'tabs' is changed since you read version 1; it is version 2 now")
+    assert daimon.call("PUT", f"{place}?if_version=0", body).code == "outdated"
+    assert daimon.get(place)["automation"]["task"] == "two"
+    assert daimon.call("PUT", place, body | {"task": "three"}).status == 200
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -58,7 +70,7 @@ def test_a_bad_name_is_refused_with_a_better_one(daimon: Live) -> None:
 
 async def test_the_client_speaks_of_the_same(daimon: Live) -> None:
     clerk = RemoteClerk(daimon.home.socket)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         shown = await clerk.put(Draft(id="page", schedule="every hour", task="x", watch=WatchPage("http://127.0.0.1:1/")))
         assert shown in await clerk.all()
         assert (await clerk.pause("page", True)).automation.is_paused
@@ -70,3 +82,12 @@ async def test_the_client_speaks_of_the_same(daimon: Live) -> None:
         with pytest.raises(BadInput, match="no schedule"):
             await clerk.preview("now and then")
         await clerk.cease("page")
+
+
+def test_an_interval_in_the_same_words_goes_on_counting_from_where_it_began(daimon: Live) -> None:
+    place = "/v1/automations/steady"
+    first = daimon.call("PUT", place, {"schedule": "every 3 hours", "task": "x"}).json["automation"]["when"]
+    same = daimon.call("PUT", place, {"schedule": "every 3 hours", "task": "y"}).json["automation"]["when"]
+    other = daimon.call("PUT", place, {"schedule": "every 2 hours", "task": "y"}).json["automation"]["when"]
+    assert same == first
+    assert other["seconds"] == 7_200

@@ -46,7 +46,7 @@ def _answered(client: Client, event: EventId) -> TurnId:
 
 
 async def test_what_is_sent_is_answered_and_read_back_as_our_types(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         taken = await to_thread.run_sync(client.send, HELLO)
         turn = await to_thread.run_sync(_answered, client, taken.event)
         trace = await to_thread.run_sync(client.trace, turn)
@@ -62,7 +62,7 @@ async def test_what_is_sent_is_answered_and_read_back_as_our_types(client: Clien
 
 
 async def test_the_same_key_is_the_same_event(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         first = await to_thread.run_sync(client.send, HELLO, "k1")
         again = await to_thread.run_sync(client.send, HELLO, "k1")
         assert (first.new, again.new) == (True, False)
@@ -70,7 +70,7 @@ async def test_the_same_key_is_the_same_event(client: Client) -> None:
 
 
 async def test_an_error_of_the_gateway_is_raised_as_what_it_is(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         with pytest.raises(NotFound, match="no turn 't123'"):
             await to_thread.run_sync(client.trace, TurnId("t123"))
         with pytest.raises(NotFound):
@@ -85,7 +85,7 @@ async def test_an_error_of_the_gateway_is_raised_as_what_it_is(client: Client) -
 
 
 async def test_the_ports_show_the_same_through_the_socket(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         taken = await to_thread.run_sync(client.send, HELLO)
         turn = await to_thread.run_sync(_answered, client, taken.event)
         archive = RemoteArchive(client)
@@ -100,7 +100,7 @@ async def test_the_ports_show_the_same_through_the_socket(client: Client) -> Non
 
 
 async def test_a_feed_ends_when_another_thread_closes_it(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         feed = await to_thread.run_sync(client.feed)
         with feed:
             async with anyio.create_task_group() as tasks:
@@ -154,7 +154,7 @@ def _serve_once(listening: socket.socket, answer: bytes) -> None:
 
 
 async def test_a_value_is_stored_and_read_back(client: Client) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         blob = await to_thread.run_sync(client.upload, b"\0bytes\xff")
         assert await to_thread.run_sync(client.blob, blob) == b"\0bytes\xff"
         with pytest.raises(TooLarge, match=r"gateway\.max_event_bytes"):

@@ -159,6 +159,14 @@ def test_another_way_to_write_the_address_is_the_same_address(daimon: Live, star
         assert line.answer()[0] == 202
 
 
+def test_a_length_that_only_looks_like_a_number_is_refused(daimon: Live) -> None:
+    whole = request(daimon, b"{}").replace(b"Content-Length: 2\r\n", b"Content-Length: \xb2\r\n")
+    assert b"\xb2" in whole
+    with wire(daimon) as line:
+        line.send(whole)
+        assert line.sock.recv(12) == b"HTTP/1.1 400"
+
+
 def test_names_of_headers_may_be_written_in_any_case_and_values_have_space_around(daimon: Live) -> None:
     whole = request(daimon, said("hello", "case"), b"IDEMPOTENCY-KEY: \t the-key \t")
     whole = whole.replace(b"Host:", b"hOST:").replace(b"Authorization:", b"AUTHORIZATION:").replace(b"Content-Length:", b"content-LENGTH:")

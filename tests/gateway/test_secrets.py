@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from tests.kernel.rig import Rig, kernel
 from tests.kernel.test_secrets import CANARY, KNOWN, MARK, ORDINARY, SHAPE, SHAPED
 
 from daimon.abi.errors import BadInput
-from daimon.gateway.api import Api, Parts
+from daimon.gateway.api import Api
 from daimon.gateway.hooks.posted import Postings
 from daimon.gateway.hooks.receive import Receiver
 from daimon.gateway.inbox import KEPT_BYTES
+from daimon.gateway.parts import Parts
 from daimon.testing.model import says
 from daimon.vault.redact import Known, SecretRedactor
 
@@ -47,14 +49,27 @@ class Caller:
         return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
+class Nobody:
+    """In the place of parts that are not called here."""
+
+    def __getattr__(self, name: str) -> "Nobody":
+        return self
+
+    def __call__(self, *given: object) -> tuple[()]:
+        return ()
+
+
 @asynccontextmanager
 async def served(known: list[Known]) -> AsyncIterator[tuple[Rig, Caller]]:
     """A kernel that knows no secret, behind an API that does: as if it had become known later."""
-    nobody: Any = None
+    nobody: Any = Nobody()
     async with kernel(script=[says(f"it was {CANARY}")]) as rig:
-        here = (rig.inbox, rig.journal, rig.journal, rig.journal, rig.journal, rig.desk.grants, rig.feed, rig.clock, rig.ids)
-        rest = ((nobody,) * 6) + (Receiver(nobody, Postings()), nobody, nobody, nobody)
-        yield rig, Caller(Api(Parts(*here, nobody, nobody, nobody, nobody, SecretRedactor(lambda: known), *rest)))
+        parts: dict[str, Any] = dict.fromkeys((each.name for each in fields(Parts)), nobody)
+        parts |= dict.fromkeys(("archive", "overview", "store", "ledger"), rig.journal)
+        parts |= {"inbox": rig.inbox, "grants": rig.desk.grants, "feed": rig.feed, "clock": rig.clock, "ids": rig.ids}
+        parts |= {"redactor": SecretRedactor(lambda: known), "receiver": Receiver(nobody, Postings())}
+        parts["steward"] = lambda: nobody
+        yield rig, Caller(Api(Parts(**parts)))
 
 
 async def test_what_became_known_after_it_was_written_is_not_handed_out() -> None:

@@ -1,5 +1,8 @@
 """The TCP port: the one that was asked for, the usual one, or any."""
 
+import asyncio
+import socket
+
 import pytest
 
 from daimon.abi.errors import Misconfigured
@@ -26,3 +29,16 @@ def test_without_a_port_the_usual_one_is_used_or_else_any() -> None:
         ports = [sock.getsockname()[1] for sock in (first, second)]
     assert ports[0] != ports[1]
     assert ports[1] != USUAL_PORT
+
+
+async def test_small_answers_are_not_held_back_for_larger_ones() -> None:
+    accepted: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted.set_result(writer.get_extra_info("socket"))
+        writer.close()
+
+    async with asyncio.timeout(60), await asyncio.start_server(meet, sock=bind_tcp("127.0.0.1", 0)) as server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        assert (await accepted).getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()

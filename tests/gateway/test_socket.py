@@ -11,6 +11,8 @@ from tests.gateway.live import DEADLINE_S, Live
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from daimon.gateway import socket
+
 
 @asynccontextmanager
 async def opened(daimon: Live, **headers: str) -> AsyncIterator[ClientConnection]:
@@ -20,7 +22,7 @@ async def opened(daimon: Live, **headers: str) -> AsyncIterator[ClientConnection
         yield line
 
 
-async def begun(line: ClientConnection, **asked: str) -> str:
+async def begun(line: ClientConnection, **asked: str | bool) -> str:
     await line.send(json.dumps({"kind": "begin", **asked}))
     ready = await frame(line)
     assert ready["kind"] == "ready", ready
@@ -54,10 +56,20 @@ async def spoken(line: ClientConnection) -> list[Any]:
             return seen
 
 
+async def told(line: ClientConnection, daimon: Live) -> list[Any]:
+    """All changes of one turn: what is on disk is told beside what is live, and an answer may be heard before its last step."""
+    frames = await spoken(line)
+    turn = frames[-1]["update"]["key"].split(":")[0]
+    steps = (await asyncio.to_thread(daimon.get, f"/v1/turns/{turn}"))["steps"]
+    while len(own := [each for each in frames if each["kind"] == "change" and each["item"].get("turn", turn) == turn]) <= len(steps):
+        frames.append(await frame(line))
+    return own
+
+
 async def test_what_is_said_here_is_taken_in_and_answered_with_every_step(daimon: Live) -> None:
     async with opened(daimon) as line:
-        await begun(line)
-        await say(line, "say hello to you", re=7)
+        await begun(line, conversation="said")
+        await say(line, "say hello to you", re=7, conversation="said")
         frames = await spoken(line)
     (taken,) = [each for each in frames if each["kind"] == "taken"]
     assert (taken["re"], taken["taken"]["new"]) == (7, True)
@@ -72,9 +84,9 @@ async def test_what_is_said_here_is_taken_in_and_answered_with_every_step(daimon
 
 async def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twice(daimon: Live) -> None:
     async with opened(daimon) as line:
-        cursor = await begun(line)
-        await say(line, "say first")
-        seen = [each for each in await spoken(line) if each["kind"] == "change"]
+        cursor = await begun(line, conversation="first")
+        await say(line, "say first", conversation="first")
+        seen = await told(line, daimon)
     half = seen[len(seen) // 2]
     await asyncio.to_thread(
         daimon.call, "POST", "/v1/events", {"type": "message", "text": "say while nobody looked", "conversation": "other"}
@@ -82,11 +94,12 @@ async def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twic
     async with opened(daimon) as line:
         assert await begun(line, after=half["cursor"]) == half["cursor"]
         found, before = await until(line, "change", sort="event")
-        assert [each for each in before if each["kind"] == "change"] == seen[seen.index(half) + 1 :]
+        turn = seen[-1]["item"]["turn"]
+        assert [each for each in before if each["kind"] == "change" and each["item"].get("turn") == turn] == seen[seen.index(half) + 1 :]
         assert found["item"]["body"]["parts"][0]["text"] == "say while nobody looked"
     async with opened(daimon) as line:
         await begun(line, after=cursor)
-        found, _ = await until(line, "change")
+        found, _ = await until(line, "change", sort="event")
         assert found == seen[0]
 
 
@@ -173,3 +186,50 @@ async def test_a_web_page_of_another_origin_gets_no_socket_even_with_the_token(d
 async def test_the_owner_s_own_socket_file_needs_no_token(daimon: Live) -> None:
     async with asyncio.timeout(2 * DEADLINE_S), unix_connect(str(daimon.home.socket), "ws://localhost/v1/socket") as line:
         await begun(line)
+
+
+async def test_a_page_is_told_what_changed_and_not_how_it_is_now(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await begun(line, brief=True, conversation="brief")
+        await say(line, "say briefly", conversation="brief")
+        frames = await spoken(line)
+    changes = [each for each in frames if each["kind"] == "change"]
+    assert {"item"} & {key for each in changes for key in each} == set()
+    assert (changes[0]["sort"], changes[0]["conversation"], changes[0]["step"]) == ("event", "brief", "message")
+    steps = [each for each in changes if each["sort"] == "step"]
+    assert [each["n"] for each in steps] == list(range(len(steps)))
+    assert {each["conversation"] for each in steps} == {"brief"}
+
+
+async def test_who_was_away_for_long_reads_anew_instead_of_all_that_happened(daimon: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "FAR", 3)
+    async with opened(daimon) as line:
+        cursor = await begun(line)
+        await say(line, "say something long ago")
+        await spoken(line)
+    async with opened(daimon) as line:
+        await line.send(json.dumps({"kind": "begin", "brief": True, "after": cursor}))
+        ready = await frame(line)
+        assert ready["skipped"]
+        assert int(ready["cursor"]) > int(cursor)
+
+
+async def test_who_comes_in_the_middle_of_a_reply_gets_all_of_it_so_far(daimon: Live) -> None:
+    async with opened(daimon) as first:
+        await begun(first)
+        await say(first, "hang", conversation="middle")
+        token, _ = await until(first, "live")
+        while token["update"]["kind"] != "token":
+            token, _ = await until(first, "live")
+        async with opened(daimon) as second:
+            await begun(second)
+            missed, _ = await until(second, "live")
+    assert (missed["update"]["kind"], missed["update"]["offset"], missed["update"]["text"]) == ("token", 0, "well, ")
+
+
+async def test_a_line_can_be_asked_whether_it_lives(daimon: Live) -> None:
+    async with opened(daimon) as line:
+        await begun(line)
+        await line.send('{"kind": "ping", "re": 4}')
+        pong, _ = await until(line, "pong")
+        assert pong["re"] == 4

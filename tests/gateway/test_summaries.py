@@ -29,7 +29,7 @@ def settings(url: str, summarizer: str = "cheap") -> config.Settings:
 async def test_the_model_that_is_named_is_asked_about_what_left_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     async with (
-        asyncio.timeout(30),
+        asyncio.timeout(60),
         ProviderServer([Line("noted")] * 60) as server,
         boot.running(home := Home(tmp_path), settings(server.url), port=0) as daimon,
     ):

@@ -14,7 +14,7 @@ from daimon.testing.clock import ManualClock
 from daimon.testing.ids import SeededRandom
 from daimon.testing.redactor import PlainRedactor
 
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 
 class Part:

@@ -32,7 +32,7 @@ def rss(*items: str) -> bytes:
 
 
 async def looked(place: Place, state=None, watch: WatchFeed = WATCH) -> Look:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         look = await FeedWatcher(place.client).look(watch, state)
     return Look(json.loads(json.dumps(look.state)), look.change, look.label, look.note)  # as the journal gives it back
 

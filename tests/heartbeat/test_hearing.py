@@ -31,7 +31,7 @@ async def test_an_automation_that_a_turn_makes_or_takes_away_wakes_the_heart(ope
     hearing = asyncio.ensure_future(hear(feed, poked.set))
     await asyncio.sleep(0)
     feed.publish(await _recorded(operation))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await poked.wait()
     hearing.cancel()
     with suppress(asyncio.CancelledError):

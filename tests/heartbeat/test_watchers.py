@@ -310,5 +310,5 @@ async def test_what_nobody_serves_fails_with_a_word_on_what_is_missing(place: Pl
     assert sorted(table) == ["feed", "files", "hook", "mailbox", "output", "page", "refs"]
     for watch in (WatchOutput("true"), WatchHook("x"), WatchMailbox()):
         with pytest.raises(WatchFailed):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await table[watch.kind].look(watch, None)

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
+
+from tests.journal.world import filed
 
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.journal import automations
@@ -20,12 +21,8 @@ from daimon.testing.journal import MemoryJournal
 class TestSqliteAutomations(AutomationsContract):
     @asynccontextmanager
     async def open(self, clock: ManualClock) -> AsyncIterator[AutomationsJournal]:
-        with TemporaryDirectory() as home:
-            journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
-            try:
-                yield journal
-            finally:
-                await journal.close()
+        async with filed(clock) as journal:
+            yield journal
 
 
 class TestMemoryAutomations(AutomationsContract):

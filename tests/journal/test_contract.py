@@ -2,10 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from daimon.journal.sqlite import SqliteJournal
+from tests.journal.world import filed
+
 from daimon.testing.clock import ManualClock
 from daimon.testing.contracts.journal import FullJournal, JournalContract
 from daimon.testing.ids import CountingIds
@@ -15,12 +14,8 @@ from daimon.testing.journal import MemoryJournal
 class TestSqliteJournal(JournalContract):
     @asynccontextmanager
     async def open(self, clock: ManualClock) -> AsyncIterator[FullJournal]:
-        with TemporaryDirectory() as home:
-            journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
-            try:
-                yield journal
-            finally:
-                await journal.close()
+        async with filed(clock) as journal:
+            yield journal
 
 
 class TestMemoryJournal(JournalContract):

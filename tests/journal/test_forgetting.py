@@ -23,16 +23,16 @@ from daimon.abi.ports import Blob, Claim, Ended, Erasure
 from daimon.abi.step import ContextRef, Continue, Decided, ModelFailed, Replied, Step
 from daimon.abi.tool import Send, SetTimer
 from daimon.abi.turn import Ending, Pins
+from daimon.journal.opening import prepare
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.rows import micros, put_event, put_step, write_label, written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import SqliteJournal, prepare
+from daimon.journal.sqlite import SqliteJournal
 from daimon.observe.trace import report
 from daimon.testing.clock import START, ManualClock
 
 MINE = owned("test")
 WEB = Label.of(Origin(Author.STRANGER, "web:x.org"), readers=(OWNER,))
-OTHER = Conversation(HOME_SPACE, "other")
 TAINTED = Ended(Ending.ANSWERED, owned("test").joined(WEB), (Text("the secret answer"),))
 
 
@@ -174,7 +174,8 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from tests.journal.test_forgetting import forget
 from tests.journal.world import fresh_ids
-from daimon.journal.sqlite import SqliteJournal, prepare
+from daimon.journal.opening import prepare
+from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import ManualClock
 
 async def main(path, statement):

@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import apsw
-from tests.journal.world import begun, database, opened, step
+from tests.journal.world import begun, database, filed, opened, step
 
 from daimon.abi.ids import HOME_SPACE, OWNER, SELF
 from daimon.abi.judgement import Grant
@@ -15,7 +14,6 @@ from daimon.abi.step import Granted
 from daimon.abi.tool import Capability
 from daimon.journal.readonly import ReadOnlyJournal
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.contracts.grants import GrantsContract, GrantsJournal
 from daimon.testing.ids import CountingIds
@@ -27,12 +25,8 @@ GRANT = Grant("t1:0", SELF, (Capability.SENDS,), "send", ("bob@x.org",), at=STAR
 class TestSqliteGrants(GrantsContract):
     @asynccontextmanager
     async def open(self, clock: ManualClock) -> AsyncIterator[GrantsJournal]:
-        with TemporaryDirectory() as home:
-            journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
-            try:
-                yield journal
-            finally:
-                await journal.close()
+        async with filed(clock) as journal:
+            yield journal
 
 
 class TestMemoryGrants(GrantsContract):

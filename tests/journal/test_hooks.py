@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from tests.journal.world import database, opened
+from tests.journal.world import database, filed, opened
 
 from daimon.abi.errors import JournalFull
 from daimon.abi.hook import Posted
@@ -15,7 +14,6 @@ from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
 from daimon.abi.memory import Amendment, ForgetSource
 from daimon.journal import hooks
-from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.contracts.hooks import HooksContract, HooksJournal
 from daimon.testing.ids import CountingIds
@@ -25,12 +23,8 @@ from daimon.testing.journal import MemoryJournal
 class TestSqliteHooks(HooksContract):
     @asynccontextmanager
     async def open(self, clock: ManualClock) -> AsyncIterator[HooksJournal]:
-        with TemporaryDirectory() as home:
-            journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
-            try:
-                yield journal
-            finally:
-                await journal.close()
+        async with filed(clock) as journal:
+            yield journal
 
 
 class TestMemoryHooks(HooksContract):

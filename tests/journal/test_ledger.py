@@ -12,12 +12,11 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
 import pytest
-from tests.journal.world import DONE, MAIN, PINS, TTL_S, claimed, database, event, opened, said_by, step
+from tests.journal.world import DONE, MAIN, PINS, TTL_S, claimed, database, event, filed, opened, said_by, step
 
 from daimon.abi.codec import encode
 from daimon.abi.errors import OverBudget
@@ -31,7 +30,6 @@ from daimon.abi.step import Continue, Decided, Raised, Replied, Reserved, Settle
 from daimon.abi.turn import Pins, State
 from daimon.journal.rows import micros, put_event, put_step, write_label, written
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.contracts.ledger import TODAY, Desk, LedgerContract, LedgerJournal, Pen, amount, call, day, task
 from daimon.testing.ids import CountingIds
@@ -41,12 +39,8 @@ from daimon.testing.journal import MemoryJournal
 class TestSqliteLedger(LedgerContract):
     @asynccontextmanager
     async def open(self, clock: ManualClock) -> AsyncIterator[LedgerJournal]:
-        with TemporaryDirectory() as home:
-            journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
-            try:
-                yield journal
-            finally:
-                await journal.close()
+        async with filed(clock) as journal:
+            yield journal
 
 
 class TestMemoryLedger(LedgerContract):

@@ -122,5 +122,5 @@ def _files(directory: Path) -> dict[str, tuple[int, int]]:
 
 def _write_and_die(path: Path) -> None:
     """In another process, since a journal that is closed merges its log."""
-    child = subprocess.run([sys.executable, "-c", DIES, str(path)], env={**os.environ, "PYTHONPATH": ROOTS}, timeout=30, check=False)
+    child = subprocess.run([sys.executable, "-c", DIES, str(path)], env={**os.environ, "PYTHONPATH": ROOTS}, timeout=60, check=False)
     assert child.returncode == -signal.SIGKILL

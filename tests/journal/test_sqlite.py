@@ -44,9 +44,11 @@ from daimon.abi.ports import START, Blob, Busy, Damaged, DeadLetter, Ended, Rele
 from daimon.abi.step import Continue, Decided, Happened, Replied
 from daimon.abi.tool import Send, SetTimer
 from daimon.abi.turn import Ending, State
+from daimon.journal.opening import prepare
 from daimon.journal.outbox import OUTGOING
+from daimon.journal.readers import Readers
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import Readers, SqliteJournal, prepare
+from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import ManualClock
 
 DATA = Path(__file__).parent.parent / "data"
@@ -375,7 +377,7 @@ async def test_another_writer_stops_this_one(tmp_path: Path) -> None:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalStopped, match="another process writes to this journal"):
             await journal.accept(event("k1"))
-    assert isinstance(await asyncio.wait_for(journal.stopped, 5), JournalStopped)
+    assert isinstance(await asyncio.wait_for(journal.stopped, 60), JournalStopped)
     await journal.close()
 
 
@@ -389,7 +391,8 @@ from tests.journal.world import database, event, fresh_ids, opened
 from daimon.abi.errors import JournalFull
 from daimon.abi.event import Said
 from daimon.abi.message import Text
-from daimon.journal.sqlite import SqliteJournal, prepare
+from daimon.journal.opening import prepare
+from daimon.journal.sqlite import SqliteJournal
 from daimon.testing.clock import ManualClock
 
 def a_small_disk(home):
@@ -452,7 +455,7 @@ async def main():
             for n in range(1_000):
                 await journal.accept(event(f"k{n}", Said((Text(os.urandom(2_000).hex()),))))
         except JournalFailed as failed:
-            print(n, type(failed).__name__, type(await asyncio.wait_for(journal.stopped, 5)).__name__)
+            print(n, type(failed).__name__, type(await asyncio.wait_for(journal.stopped, 60)).__name__)
 
 asyncio.run(main())
 """

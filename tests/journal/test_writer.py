@@ -10,10 +10,10 @@ import apsw
 import pytest
 
 from daimon.abi.errors import BadInput, JournalDamaged, JournalFailed, JournalFull, JournalStopped
-from daimon.journal.sqlite import prepare
+from daimon.journal.opening import prepare
 from daimon.journal.writer import MOST_PER_COMMIT, Writer, explain
 
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 
 class Disk(apsw.VFS):
@@ -289,7 +289,7 @@ async def test_after_the_end_a_call_is_refused_and_not_left_waiting(connection: 
     writer = Writer(connection, lambda: None, lambda: None)
     await writer.close()
     with pytest.raises(JournalStopped, match="closed"):
-        await asyncio.wait_for(writer.run(rows), 2)
+        await asyncio.wait_for(writer.run(rows), 60)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 
@@ -23,6 +24,7 @@ from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
 from daimon.machine.ids import SortableIds
 from daimon.testing.clock import START, ManualClock
+from daimon.testing.ids import CountingIds
 
 MAIN = Conversation(HOME_SPACE, "main")
 PINS = Pins("c1", "p1", "s1", "t1", "m1")
@@ -44,6 +46,17 @@ async def opened(path: Path, clock: ManualClock | None = None) -> AsyncIterator[
         yield journal
     finally:
         await journal.close()
+
+
+@asynccontextmanager
+async def filed(clock: ManualClock) -> AsyncIterator[SqliteJournal]:
+    """One in a file of its own, for a contract."""
+    with TemporaryDirectory() as home:
+        journal = await SqliteJournal.open(Path(home) / "journal.db", clock, CountingIds())
+        try:
+            yield journal
+        finally:
+            await journal.close()
 
 
 def event(key: str, body: Body | None = None, conversation: str = "main") -> Event:
@@ -97,6 +110,6 @@ def child(script: str, *arguments: object, before: tuple[str, ...] = ()) -> "sub
 def said_by(script: str, *arguments: object, before: tuple[str, ...] = ()) -> str:
     """What such a process printed by its end, which must be a good one."""
     with child(script, *arguments, before=before) as process:
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, out
     return out.strip()

@@ -17,6 +17,7 @@ from daimon.abi.memory import Memory
 from daimon.abi.message import Text
 from daimon.abi.model import Model
 from daimon.abi.ports import Checkpoints, Dispatcher, Ids, Outgoing, Policy
+from daimon.abi.skill import Suggests
 from daimon.abi.step import Happened, Hold, Replied, Step
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Manifest, Pending, Result
 from daimon.abi.turn import Pins, State, Turn
@@ -66,7 +67,7 @@ from daimon.vault.redact import Known, SecretRedactor
 PINS = Pins("config", "policy", "prompts", "tools", "model")
 LIMITS = Limits()
 UNLIMITED = Budget({}, UTC)
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 Behaviour = Callable[[dict[str, JsonValue], Call], Awaitable[Result | Pending]]
 
 
@@ -204,6 +205,7 @@ async def kernel(
     finds: bool = False,
     paging: Paging = Paging(TokenBudget(32_000)),  # noqa: B008 - frozen
     memory: Memory | None = None,
+    skills: Suggests | None = None,
 ) -> AsyncIterator[Rig]:
     clock = clock or SystemClock()
     ids = ids or (CountingIds() if isinstance(clock, ManualClock) else SortableIds(clock, SystemRandom()))
@@ -216,7 +218,7 @@ async def kernel(
     floor, holding = StandingFloor(reader := ChildReader(READS_SHELL)), Holding(journal, hold, closed_answers)
     dispatch = Dispatch(registry, floor, judge, LocalLimiter(clock), clock, holding, redactor, checkpoints or NoFiles())
     systems = {READER: READERS_SYSTEM, SUMMARIZER: SUMMARIZERS_SYSTEM}
-    pager = Pager(Sources(journal, journal, memory), "You are a test.", paging, redactor, systems)
+    pager = Pager(Sources(journal, journal, memory, skills=skills), "You are a test.", paging, redactor, systems)
     models = {each.name: each for each in (model, *others)}
     router = ListRouter(models, (*rules, Rule(tuple(models))), paces or {}, clock, SystemRandom())
     brain = Brain(router, budget, Patience(timeout_s, timeout_s))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Literal
 
@@ -18,6 +19,8 @@ from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Pending, Que
 from daimon.abi.turn import Ending, State, Turn
 from daimon.kernel.manner import Manner, Quiet
 from daimon.testing.clock import START, ManualClock
+from daimon.testing.ids import CountingIds
+from daimon.testing.journal import MemoryJournal
 from daimon.testing.judgement import FixedPolicy
 from daimon.testing.model import calls, says
 
@@ -128,6 +131,24 @@ async def test_a_grant_is_given_with_the_answer_and_spares_the_next_question() -
         again, steps = await rig.ask("once more")
         assert (again.ending, len(send.calls)) == (Ending.ANSWERED, 2)
         assert [step.body.gate.by for step in steps if isinstance(step.body, Intended)] == [f"grant:{grant.id}"]
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+async def test_a_grant_for_somebody_else_s_tool_holds_as_long_as_the_tool_is_what_it_was(is_changed: bool) -> None:
+    def theirs(description: str) -> Tool:
+        tool = sender()
+        tool.manifest = replace(tool.manifest, author=Author.STRANGER, description=description)
+        return tool
+
+    clock, ids = ManualClock(), CountingIds()
+    journal = MemoryJournal(clock, ids)
+    async with kernel(script=[calls(BOB), says("sent")], foreign=[theirs("Sends.")], journal=journal, clock=clock, ids=ids) as rig:
+        turn, _ = await rig.ask("write to bob")
+        await answered(rig, turn, "grant")
+    now = theirs("Sends to Bob, and to whoever else it likes." if is_changed else "Sends.")
+    async with kernel(script=[calls(BOB), says("again")], foreign=[now], journal=journal, clock=clock, ids=ids) as rig:
+        again, _ = await rig.ask("once more")
+        assert (again.state is State.PARKED, len(now.calls)) == (is_changed, 0 if is_changed else 1)
 
 
 async def test_a_revoked_grant_is_gone_at_once_and_one_that_ran_out_too() -> None:
@@ -251,7 +272,7 @@ async def test_a_repeated_answer_changes_nothing_and_says_why() -> None:
     async with kernel(script=[calls(BOB), says("sent")], tools=[send]) as rig:
         turn, steps = await rig.ask("write to bob")
         await rig.answer(asked(steps)[0].ref, "allow")
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 60)
         await rig.answer(asked(steps)[0].ref, "deny")
         go.set()
         turn = await rig.ended(turn)

@@ -13,22 +13,25 @@ from tests.kernel.rig import Rig, Tool, kernel, kinds
 from tests.kernel.test_recovery import journal_at
 
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.event import Answer, Fired, Heartbeat
+from daimon.abi.event import Address, Answer, Fired, Heartbeat
 from daimon.abi.ids import HOME_SPACE, SELF, AgentId, PrincipalId, TimerId
 from daimon.abi.message import Text
 from daimon.abi.model import Delta, Profile, Reply, Request
 from daimon.abi.money import FREE, Account, Amount, FixedPrice, Limit, Price, Scope, Usage, worst
 from daimon.abi.ports import Spending
 from daimon.abi.step import Asked, ModelFailed, Raised, Reserved, Settled, Short, Step
-from daimon.abi.tool import Call, Pending, Post
+from daimon.abi.tool import Call, Pending, Post, Send
 from daimon.abi.turn import Ending, State, Turn
+from daimon.kernel.asking import PATIENCE
 from daimon.kernel.budget import Budget, raise_by
 from daimon.kernel.questions import open_questions
+from daimon.kernel.wall import OWNERS_DESK
 from daimon.models.reflex import Reflex
 from daimon.testing.clock import ManualClock
 from daimon.testing.model import Line, ScriptedModel, calls
 
 T = TypeVar("T")
+BOB = PrincipalId("bob")
 PRICE = FixedPrice(Decimal(1), Decimal(100))
 USED = Usage(1_000, 100, cost=Decimal("0.011"))
 SHORT = Short(
@@ -156,7 +159,7 @@ async def test_a_call_in_flight_at_a_crash_is_settled_at_its_full_reservation(tm
     dying = Dying(name="paid", profile=Profile(provider="paid", price=PRICE, max_output_tokens=OUTPUT))
     async with journal_at(tmp_path / "j.db") as journal, kernel(model=dying, journal=journal) as rig:
         event = await rig.say("hi")
-        await asyncio.wait_for(Dying.begun.wait(), 5)
+        await asyncio.wait_for(Dying.begun.wait(), 60)
     async with journal_at(tmp_path / "j.db") as journal, kernel(model=model(paid()), journal=journal) as rig:
         turn = await rig.rested(event)
         steps = await journal.steps(turn.id)
@@ -176,7 +179,7 @@ async def test_a_turn_that_is_stopped_in_a_call_settles_it_and_keeps_what_was_sa
     begun = asyncio.Event()
     async with kernel(model=Endless(profile=Profile(provider="p", price=PRICE, max_output_tokens=OUTPUT))) as rig:
         event = await rig.say("hi")
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 60)
         turn = await rig.journal.turn_of(event.id)
         await rig.stop(turn.id)
         turn = await rig.ended(turn)
@@ -232,6 +235,40 @@ async def test_only_the_owner_may_raise_a_limit() -> None:
         turn = await rig.rested(await rig.journal.event(turn.event))
         assert turn.state is State.PARKED
         assert not of(await rig.journal.steps(turn.id), Raised)
+
+
+async def test_a_guest_spends_what_is_theirs_and_not_the_owners_day() -> None:
+    async with kernel(model=model(paid("one"), paid("for the owner")), budget=budget(person="0.105", day="5"), clock=ManualClock()) as rig:
+        for _ in range(3):  # the first fits, the second asks, the third waits behind the question
+            await rig.rested(await rig.say("hi", principal=BOB))
+        first, second, third = sorted(await rig.journal.turns(HOME_SPACE, 9), key=lambda turn: turn.id)
+        assert [turn.state for turn in (first, second, third)] == [State.DONE, State.PARKED, State.PARKED]
+        asked = question(await rig.journal.steps(second.id)).body
+        assert isinstance(asked, Asked)
+        assert asked.question.text.startswith("The limit for bob today (budget.person) is $0.10; $0.01 is spent")
+        assert not of(await rig.journal.steps(third.id), Asked)
+        turn = await rig.rested(await rig.say("and me?", conversation="mine"))
+        assert turn.state is State.DONE
+        to_owner, to_guest = asked.operations
+        assert isinstance(to_owner, Send)
+        assert (to_owner.to, to_guest) == (OWNERS_DESK, Send(Address("fake", "main"), (Text(PATIENCE),)))
+        assert "$" not in PATIENCE
+
+
+async def test_the_owner_raises_what_a_guest_may_cost_and_all_who_wait_go_on() -> None:
+    async with kernel(model=model(*[paid()] * 3), budget=budget(person="0.105"), clock=ManualClock()) as rig:
+        said = [await rig.say("hi", principal=BOB) for _ in range(3)]
+        _, second, third = [await rig.rested(each) for each in said]
+        await rig.answer(question(await rig.journal.steps(second.id)).ref, "raise 1")
+        assert [(await rig.ended(turn)).ending for turn in (second, third)] == [Ending.ANSWERED] * 2
+
+
+async def test_what_runs_by_itself_for_others_has_the_limit_of_its_job_alone() -> None:
+    async with kernel(model=model(paid()), budget=budget(person="0.01", day="5")) as rig:
+        turn = await rig.rested(await rig.send(Heartbeat("brief"), principal=BOB))
+        assert turn.state is State.DONE
+        (reserved,) = of(await rig.journal.steps(turn.id), Reserved)
+        assert Scope.PERSON not in {account.scope for account in reserved.accounts}
 
 
 async def _received(rig: Rig, turn: Turn, number: int) -> bool:

@@ -552,7 +552,7 @@ async def test_a_crash_while_the_reader_reads_loses_nothing(tmp_path: Path) -> N
     dying = Dying([READ, asking()])
     async with journal_at(file) as journal, kernel(model=dying, tools=tools, journal=journal, hold="strangers") as rig:
         event = await rig.say("any mail?")
-        await asyncio.wait_for(dying.begun.wait(), 5)
+        await asyncio.wait_for(dying.begun.wait(), 60)
     two = Two([says("yes")], [says('{"answer": true}')])
     async with journal_at(file) as journal, kernel(model=two, tools=tools, journal=journal, hold="strangers") as rig:
         turn = await rig.ended(await rig.rested(event))
@@ -577,7 +577,7 @@ async def test_a_crash_while_a_tool_has_a_held_value_gives_it_the_same_value_aga
     sink.run = hang  # type: ignore[method-assign]
     async with journal_at(file) as journal, quarantined([READ, passing(text="HANDLE")], (), sink, journal=journal) as rig:
         event = await rig.say("forward it")
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 60)
     async with journal_at(file) as journal, quarantined([says("sent")], (), sink, journal=journal) as rig:
         turn = await rig.ended(await rig.rested(event))
         assert sink.given == [{"text": MAIL}] * 2
@@ -595,7 +595,7 @@ async def test_the_world_is_asked_about_the_real_value_after_a_crash(tmp_path: P
     sink.run = hang  # type: ignore[method-assign]
     async with journal_at(file) as journal, quarantined([READ, passing(text="HANDLE")], (), sink, journal=journal) as rig:
         event = await rig.say("forward it")
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 60)
     async with journal_at(file) as journal, quarantined([says("sent")], (), sink, journal=journal) as rig:
         turn = await rig.ended(await rig.rested(event))
         assert sink.given == [{"text": MAIL}]

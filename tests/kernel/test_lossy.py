@@ -54,7 +54,7 @@ async def lossy(seed: int, drop: float, double: float, path: Path | None = None)
 async def sweep_until_answered(rig: Rig, clock: ManualClock, number: int) -> None:
     """Lets time pass, one sweep after another, until so much has been said."""
     for _ in range(int(LONGEST_S / SWEEP_S)):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (await rig.journal.count()).turns[State.RUNNING]:  # noqa: ASYNC110 - the truth is in the journal
                 await asyncio.sleep(0.001)
         if len(rig.channel.messages) >= number:

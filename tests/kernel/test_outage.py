@@ -7,7 +7,7 @@ import pytest
 from tests.kernel.rig import Rig, Tool, kernel, kinds
 
 from daimon.abi.errors import ProviderFailed
-from daimon.abi.message import Reasoning, Text
+from daimon.abi.message import Reasoning, Text, is_said
 from daimon.abi.model import Delta, Reply, Request
 from daimon.abi.step import Asked, ModelFailed, Replied, Routed, Step
 from daimon.abi.turn import Ending, State, Turn
@@ -80,6 +80,31 @@ async def test_a_model_that_stays_away_is_told_once_and_tried_again_by_itself() 
         assert failures(steps).count("server") == 6
         assert len([s for s in await rig.journal.steps(turn.id) if isinstance(s.body, Asked)]) == 1, "told once, not each time"
         assert (await rig.spoken(2))[-1] == "at last"
+
+
+async def test_what_is_said_during_an_outage_is_answered_after_what_was_said_before_it() -> None:
+    class Echo(ScriptedModel):
+        falls = 4
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta | Reply]:
+            self.falls -= 1
+            if self.falls >= 0:
+                raise DOWN
+            yield says(f"answer to {next(each for each in reversed(request.messages) if is_said(each)).text}")
+
+    clock = ManualClock()
+    async with kernel(model=Echo(name="echo"), clock=clock) as rig:
+        first, _ = await rested(rig, clock, "1")
+        await clock.advance(25)  # the rest of the pause is short enough to be waited for inside of a turn
+        later = [await rig.say("2"), await rig.say("3")]
+
+        async def have_ended() -> bool:
+            await clock.advance(0.25)
+            found = [await rig.journal.turn(first.id), *[await rig.journal.turn_of(event.id) for event in later]]
+            return all(turn is not None and turn.ended_at is not None for turn in found)
+
+        await rig.until(have_ended)
+        assert (await rig.spoken(4))[1:] == ["answer to 1", "answer to 2", "answer to 3"]
 
 
 async def test_the_owner_may_stop_waiting() -> None:

@@ -12,7 +12,7 @@ from daimon.vault.redact import Known, SecretRedactor
 SECRET = "sk-0123456789-secret"
 HERE = Conversation(HOME_SPACE, "terminal")
 END = Printed(HERE, TurnId("end"), 0, "")
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 NOW = datetime(2026, 3, 13, 17, 30, tzinfo=UTC)
 
 

@@ -75,7 +75,7 @@ class Interrupted:
 async def crash_during_tool(file: Path, act: Interrupted) -> Event:
     async with journal_at(file) as journal, kernel(script=[calls(("act", {"text": "x"}))], tools=[act.tool], journal=journal) as rig:
         event = await rig.say("go")
-        await asyncio.wait_for(act.begun.wait(), 5)
+        await asyncio.wait_for(act.begun.wait(), 60)
     return event
 
 
@@ -148,7 +148,7 @@ async def test_a_permission_given_before_a_crash_does_not_allow_a_second_run(fil
         turn = await rig.rested(event)
         (question,) = await open_questions(journal, turn.space)
         await rig.answer(question.to, "allow")
-        await asyncio.wait_for(act.begun.wait(), 5)
+        await asyncio.wait_for(act.begun.wait(), 60)
     async with journal_at(file) as journal, kernel(tools=[act.tool], journal=journal) as rig:
         turn = await rig.rested(event)
         assert (turn.state, list(act.effects.values())) == (State.PARKED, [1])
@@ -166,7 +166,7 @@ async def test_a_crash_while_the_model_thinks_asks_it_again(file: Path) -> None:
 
     async with journal_at(file) as journal, kernel(model=Dying(), journal=journal) as rig:
         event = await rig.say("hi")
-        await asyncio.wait_for(Dying.begun.wait(), 5)
+        await asyncio.wait_for(Dying.begun.wait(), 60)
     async with journal_at(file) as journal, kernel(script=[says("whole")], journal=journal) as rig:
         assert (await rig.rested(event)).ending is Ending.ANSWERED
         assert await rig.spoken(1) == ["whole"]
@@ -290,7 +290,7 @@ async def test_a_turn_is_not_erased_while_a_later_one_may_quote_it(file: Path) -
     async with journal_at(file) as journal, kernel(script=script, tools=[act.tool], journal=journal) as rig:
         first, _ = await rig.ask("SECRET question")
         await rig.say("go on")
-        await asyncio.wait_for(act.begun.wait(), 5)
+        await asyncio.wait_for(act.begun.wait(), 60)
         with pytest.raises(BadInput, match="is running and may quote it"):
             await journal.erase_turn(first.id, "the owner asked")
 

@@ -97,7 +97,7 @@ async def cut_off(file: Path, world: World, cut: Cut) -> Event:
     lines = (calls(CUT_PLAN), calls(*MINUTES_READ), calls(CUT_MAIL))
     async with on_disk(file) as journal, house(world, *lines, tools=(cut,), journal=journal) as rig:
         event = await rig.say(MINUTES_ASKED)
-        await asyncio.wait_for(cut.begun.wait(), 5)
+        await asyncio.wait_for(cut.begun.wait(), 60)
     return event
 
 
@@ -156,10 +156,10 @@ async def test_what_was_said_while_a_turn_ran_still_counts_when_it_goes_on_after
     lines = (calls(POST_PLAN), calls(("slow_mails", {})), calls(("slow_look", {"url": "www.roses.org"})))
     async with on_disk(tmp_path / "journal.db") as journal, house(world, *lines, tools=tools, journal=journal, newer=newer) as rig:
         event = await rig.say(POST_ASKED)
-        await asyncio.wait_for(mails.begun.wait(), 5)
+        await asyncio.wait_for(mails.begun.wait(), 60)
         await rig.say("and look at www.roses.org")
         mails.may_go_on.set()
-        await asyncio.wait_for(slow.begun.wait(), 5)
+        await asyncio.wait_for(slow.begun.wait(), 60)
     slow.may_go_on.set()
     async with on_disk(tmp_path / "journal.db") as journal, house(world, tools=tools, journal=journal, newer=newer) as rig:
         turn = await rig.rested(event)

@@ -10,7 +10,7 @@ from tests.kernel.rig import Rig, Tool, kernel, kinds, outcomes, result_text
 
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import ProviderFailed, ToolFailed
-from daimon.abi.event import Fired, Heartbeat, Late, Webhook
+from daimon.abi.event import Fired, Heartbeat, Late, Said, Webhook
 from daimon.abi.ids import AgentId, PrincipalId, StepRef, TimerId
 from daimon.abi.memory import Remember
 from daimon.abi.message import Role, Text, ToolCall, ToolResult
@@ -20,6 +20,7 @@ from daimon.abi.tool import Call, Capability, Effect, HandOver, Pending, Post, Q
 from daimon.abi.turn import Ending, State
 from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.decide import Limits
+from daimon.kernel.turn import Newer
 from daimon.machine.clock import SystemClock
 from daimon.testing.clock import ManualClock
 from daimon.testing.ids import CountingIds
@@ -180,7 +181,7 @@ async def _broken_operation(arguments: dict[str, JsonValue], call: Call) -> Resu
     ],
 )
 async def test_whatever_a_tool_does_is_told_to_the_model_and_the_turn_goes_on(name: str, behaviour: object, code: str) -> None:
-    tool = Tool(name, behaviour=behaviour, timeout_s=0.05)  # type: ignore[arg-type]
+    tool = Tool(name, behaviour=behaviour, timeout_s=0.05 if code == "timeout" else 60.0)  # type: ignore[arg-type]
     async with kernel(script=[calls((name, {"text": "x"})), says("I see")], tools=[tool]) as rig:
         turn, steps = await rig.ask("go")
         assert turn.ending is Ending.ANSWERED
@@ -504,6 +505,19 @@ async def test_a_newer_message_can_steer_the_running_turn() -> None:
         assert await rig.spoken(1) == ["both"]
 
 
+@pytest.mark.parametrize("newer", ["wait", "interrupt"])
+async def test_a_message_that_is_meant_for_the_running_turn_steers_it_whatever_others_do(newer: Newer) -> None:
+    begun, go, gate = _gate()
+    async with kernel(script=[calls(("gate", {"text": "x"})), says("both")], tools=[gate], newer=newer) as rig:
+        first = await rig.say("one")
+        await begun.wait()
+        second = await rig.send(Said((Text("two"),), steers=True))
+        go.set()
+        turn = await rig.rested(first)
+        assert ((await rig.rested(second)).id, turn.ending) == (turn.id, Ending.ANSWERED)
+        assert rig.model.requests[-1].messages[-1].text == "two"  # type: ignore[attr-defined]
+
+
 async def test_a_newer_message_can_interrupt_the_running_turn() -> None:
     begun, _, gate = _gate()
     async with kernel(script=[calls(("gate", {"text": "x"})), says("second")], tools=[gate], newer="interrupt") as rig:
@@ -568,7 +582,7 @@ async def test_stopping_a_turn_stops_its_children() -> None:
     script = [calls(("delegate", {"text": "look"})), calls(("gate", {"text": "x"}))]
     async with kernel(script=script, tools=[Tool("delegate", behaviour=_delegate), gate]) as rig:
         turn, _ = await rig.ask("go")
-        await asyncio.wait_for(begun.wait(), 5)
+        await asyncio.wait_for(begun.wait(), 60)
         await rig.stop(turn.id)
         await rig.ended(turn)
         (child,) = await rig.journal.turns(turn.space, 10, "scouting")
@@ -638,7 +652,7 @@ async def test_many_conversations_run_at_once() -> None:
         here += 1
         if here == 3:
             meeting.set()
-        await asyncio.wait_for(meeting.wait(), 5)
+        await asyncio.wait_for(meeting.wait(), 60)
         return Result("met")
 
     script = [calls(("meet", {"text": "x"}))] * 3

@@ -12,7 +12,7 @@ from daimon.abi.errors import JournalStopped
 from daimon.machine.notify import Manager, manager_of
 from daimon.testing.clock import ManualClock
 
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 
 @pytest.fixture(params=["path", "abstract"])

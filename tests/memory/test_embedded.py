@@ -16,7 +16,7 @@ from daimon.memory.schema import TABLES
 from daimon.testing.clock import ManualClock
 
 T = TypeVar("T")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @dataclass

@@ -9,7 +9,7 @@ from daimon.models import found
 from daimon.models.found import Key, Place, Server
 from daimon.testing.provider.server import ProviderServer
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 def listed(owner: str, *names: str) -> Page:

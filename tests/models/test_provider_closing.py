@@ -56,7 +56,7 @@ async def held(vendor: str, beginning: str) -> AsyncIterator[tuple[ProviderModel
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     model = ProviderModel(endpoint(f"http://127.0.0.1:{port}", vendor), Shelf())
-    async with asyncio.timeout(20), listening:
+    async with asyncio.timeout(60), listening:
         yield model, server
         await model.close()
 

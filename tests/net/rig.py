@@ -17,7 +17,7 @@ from daimon.net.egress import Egress
 from daimon.testing.certificates import Certificates
 from daimon.testing.upstream import Upstream
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 LABEL = owned("terminal")
 VALUE = b"sk-real/value+of=40bytes-0123456789abcdefg"
 PLACEHOLDER = b"dmn_placeholder_0123456789abcdefghijklmnop"[: len(VALUE)].ljust(len(VALUE), b"x")

@@ -31,7 +31,7 @@ async def curl(rig: Rig, trusted: Path, *arguments: str, stdin: bytes = b"") -> 
     command = ["curl", "--silent", "--show-error", "--max-time", "20", *arguments]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
-    out, err = await asyncio.wait_for(process.communicate(stdin), 30)
+    out, err = await asyncio.wait_for(process.communicate(stdin), 60)
     return process.returncode or 0, out, err
 
 

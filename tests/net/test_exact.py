@@ -12,7 +12,6 @@ NAMES = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=12).map(lamb
 VALUES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_size=40)
 BODIES = st.binary(max_size=3000)
 SIZES = st.integers(1, 700)
-PARTS = [PLACEHOLDER, PLACEHOLDER[:9], VALUE[:9], b"dm", b"x", b"\r\n0\r\n\r\n"]
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -153,7 +153,7 @@ async def test_a_head_that_is_too_long_or_too_many_is_refused(rig: Rig) -> None:
 
 
 async def test_a_client_that_says_nothing_or_says_it_too_slowly_is_let_go() -> None:
-    async with rigged(Bounds(head_s=0.2, idle_s=0.2)) as rig:
+    async with rigged(Bounds(head_s=0.5, idle_s=0.5)) as rig:
         with rig.open("open.test"):
             assert await rig.said(b"", is_ended=False) == b""
             assert (await rig.said(b"GET http://open.te", is_ended=False)).startswith(b"HTTP/1.1 408 ")

@@ -65,7 +65,7 @@ async def main():
             writer.close()
     print(names.asked)
     serving.cancel()
-asyncio.run(asyncio.wait_for(main(), 20))
+asyncio.run(asyncio.wait_for(main(), 60))
 """
 
 
@@ -74,7 +74,7 @@ def unshared() -> list[str]:
     for options in (["--net"], ["--map-root-user", "--net"]):
         command = [shutil.which("unshare") or "unshare", *options]
         try:
-            if subprocess.run([*command, "true"], capture_output=True, timeout=20, check=False).returncode == 0:
+            if subprocess.run([*command, "true"], capture_output=True, timeout=60, check=False).returncode == 0:
                 return command
         except OSError:
             break
@@ -88,12 +88,12 @@ async def test_a_program_in_another_network_reaches_open_hosts_through_the_proxy
         inside = [*command, sys.executable, "-c", INSIDE, str(theirs.fileno()), str(server.port)]
         process = await asyncio.create_subprocess_exec(*inside, pass_fds=[theirs.fileno()], stdout=asyncio.subprocess.PIPE)
         theirs.close()
-        _, (number,), _, _ = await asyncio.wait_for(asyncio.to_thread(socket.recv_fds, ours, 1, 1), 20)
+        _, (number,), _, _ = await asyncio.wait_for(asyncio.to_thread(socket.recv_fds, ours, 1, 1), 60)
         egress = Egress(resolver=Names(), local={"open.test": ("127.0.0.1", server.port)}, clock=SystemClock())
         serving = asyncio.create_task(egress.serve(socket.socket(fileno=number)))
         with egress.open([Place("open.test")], (), LABEL):
             ours.send(b"x")
-            out, _ = await asyncio.wait_for(process.communicate(), 30)
+            out, _ = await asyncio.wait_for(process.communicate(), 60)
         serving.cancel()
         await asyncio.wait([serving])
         ours.close()
@@ -107,5 +107,5 @@ async def test_a_name_with_global_addresses_is_reached_at_one_of_these_and_looke
     pipe = asyncio.subprocess.PIPE
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(*inside, stdout=pipe, stderr=pipe, env=environment)
-    out, err = await asyncio.wait_for(process.communicate(), 40)
+    out, err = await asyncio.wait_for(process.communicate(), 60)
     assert out.decode().splitlines() == ["HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden", "HTTP/1.1 200 OK", "['two.test', 'bad.test']"], err

@@ -19,7 +19,7 @@ from daimon.net.client import WebClient
 from daimon.testing.clock import ManualClock
 from daimon.testing.upstream import Upstream
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 @dataclass

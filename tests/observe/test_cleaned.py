@@ -11,8 +11,8 @@ from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
 from daimon.abi.memory import Amendment, Put, Remember
 from daimon.abi.ports import START
+from daimon.kernel.decisions import decisions
 from daimon.observe.cleaned import CleanedJournal
-from daimon.observe.decisions import decisions
 from daimon.observe.trace import report
 from daimon.testing.model import says
 from daimon.vault.redact import SecretRedactor
@@ -46,5 +46,5 @@ async def test_what_the_owner_changed_by_hand_is_cleaned_as_well() -> None:
         amendment = Amendment(id="am-1", space=HOME_SPACE, principal=OWNER, at=rig.clock.now(), operations=kept, label=owned("terminal"))
         await rig.journal.amend(amendment)
         async with aclosing(CleanedJournal(rig.journal, SecretRedactor(lambda: KNOWN)).watch(START)) as changes:
-            seen = (await asyncio.wait_for(anext(changes), 5)).item
+            seen = (await asyncio.wait_for(anext(changes), 60)).item
         assert seen == replace(amendment, operations=(Remember(f"it is {MARK}", "n-1"), kept[1]))

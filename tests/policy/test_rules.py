@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import get_args
 
 import cedarpy
@@ -149,3 +150,39 @@ def test_the_effect_of_a_tool_can_be_asked_about() -> None:
     rules = rules_of({"own.cedar": own})
     assert rules.decide(ASSISTANT, tool(effect=Effect.UNSAFE), situation(), Facts(basis="harmless")).verdict == "deny"
     assert rules.decide(ASSISTANT, tool(effect=Effect.PURE), situation(), Facts(basis="harmless")).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(" * 20_000 + "true" + ")" * 20_000,
+        "[" * 20_000 + "]" * 20_000 + " == 1",
+        "true" + " && true" * 20_000,
+        "context" + ".a" * 20_000,
+        "if true then " * 9_000 + "true" + " else false" * 9_000,
+    ],
+)
+def test_a_policy_that_would_overflow_the_engine_is_refused_before_it_sees_it(condition: str) -> None:
+    with pytest.raises(Misconfigured, match=r"mine\.cedar:1: this policy cannot be read: it.* at most"):
+        rules_of({"mine.cedar": f"forbid(principal, action, resource) when {{ {condition} }};"}).check()
+
+
+def test_a_long_policy_of_usual_depth_is_read() -> None:
+    hosts = ", ".join(f'Tool::"t{n}.a.b.c"' for n in range(2_000))
+    known = " || ".join(f'(resource == Tool::"x{n}")' for n in range(100))
+    rules = rules_of({"mine.cedar": f"forbid(principal, action, resource) when {{ resource in [{hosts}] && ({known}) }};"})
+    rules.check()
+    assert rules.statements[-1].effect == "forbid"
+
+
+def test_a_policy_that_looks_at_the_time_is_asked_each_time_and_others_are_not() -> None:
+    until = '@id("late")\nforbid(principal, action, resource) when { context.now >= datetime("2026-01-02T00:00:00Z") };'
+    here, manifest, facts = situation(MINE), tool(Capability.WRITES), Facts(basis="harmless")
+    early, late = (replace(here, call=replace(here.call, now=datetime(2026, 1, day, tzinfo=UTC))) for day in (1, 3))
+    timed = rules_of({"mine.cedar": until})
+    assert [timed.decide(ASSISTANT, manifest, each, facts).verdict for each in (early, late, early)] == ["allow", "deny", "allow"]
+    timeless = rules_of({})
+    assert timeless.decide(ASSISTANT, manifest, early, facts) is timeless.decide(ASSISTANT, manifest, late, facts)
+    other = replace(manifest, capabilities=(Capability.SENDS,))
+    assert timeless.decide(ASSISTANT, other, late, Facts(basis="none")).verdict == "ask"
+    assert timeless.decide(ASSISTANT, manifest, late, Facts(basis="off_plan")).verdict == "deny"

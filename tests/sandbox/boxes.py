@@ -1,5 +1,6 @@
 """Boxes for tests: real ones, and programs that are run as somebody else, or where something is missing."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -84,3 +85,26 @@ def box_processes(holder: int) -> set[int]:
         before = len(found)
         found |= {child for child, parent in parents.items() if parent in found}
     return found
+
+
+async def all_gone(pids: set[int]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - they are other people's children
+            await asyncio.sleep(0.005)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+def passes_as_nobody(tests: Path) -> None:
+    """What a file of tests holds for root, it holds for an ordinary user."""
+    with place_of(NOBODY) as place:
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", f"{place}/tests"]
+        done = elsewhere([*words, str(tests.relative_to(ROOT))], {"HOME": str(place)}, uid=NOBODY)
+    last = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, f"{last[-6000:]}{done.stderr.decode(errors='replace')[-2000:]}"
+    assert " passed" in last

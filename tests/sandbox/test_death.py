@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.sandbox.boxes import DEADLINE_S, ROOT, WORKER, box_processes, needs_bwrap, opened, said, sh
+from tests.sandbox.boxes import DEADLINE_S, ROOT, WORKER, all_gone, box_processes, needs_bwrap, opened, said, sh
 
 from daimon.abi.box import Command, Limits, Role
 from daimon.abi.errors import Lost, Misconfigured
@@ -27,19 +27,6 @@ async def below(pid: int, number: int) -> set[int]:
         while len(found := box_processes(pid) - {pid}) < number:  # noqa: ASYNC110 - they are other people's children
             await asyncio.sleep(0.005)
     return found
-
-
-async def all_gone(pids: set[int]) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - they are other people's children
-            await asyncio.sleep(0.005)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
 
 
 async def in_use(box: RunningBox) -> "asyncio.Task[object]":

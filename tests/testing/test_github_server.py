@@ -13,7 +13,7 @@ LABELS = "/repos/acme/widgets/issues/1/labels"
 
 
 async def answer(github: GitHubServer, path: str, body: object, token: str = TOKEN) -> httpx2.Response:
-    async with httpx2.AsyncClient(trust_env=False, timeout=10) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         head = {"Authorization": f"Bearer {token}"}
         return await client.post(f"http://127.0.0.1:{github.port}{path}", headers=head, content=json.dumps(body).encode())
 

@@ -14,7 +14,7 @@ KNOWN = {"mail_send", "mail_read"}
 
 
 async def stated(*steps: str, reads: tuple[str, ...] = ()) -> Plan:
-    (plan,) = planning_tools(KNOWN)
+    (plan,) = planning_tools(lambda: KNOWN)
     result = await plan.run({"steps": [*steps], "reads": [*reads]}, CALL)
     assert isinstance(result, Result)
     (operation,) = result.operations

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from daimon.abi.errors import BadInput, Misconfigured
+from daimon.abi.label import Author
 from daimon.abi.tool import Call, Capability, Effect, Manifest, Result
 from daimon.tools.people import people_tools
 from daimon.tools.registry import Registry, hash_manifest
@@ -33,6 +34,10 @@ class Foreign:
 
     async def verify(self, arguments: dict[str, JsonValue], call: Call) -> Result | None:
         return None
+
+
+def by_name(name: str) -> Foreign:
+    return Foreign(replace(Foreign().manifest, name=name))
 
 
 def test_all_our_tools_have_strict_schemas(registry: Registry) -> None:
@@ -143,3 +148,34 @@ def test_arbitrary_arguments_for_any_tool_raise_nothing_but_bad_input(registry: 
     except BadInput as refused:
         told = str(refused)
     assert told.startswith(f"{manifest.name}: ")
+
+
+def test_a_group_of_tools_comes_changes_and_goes_while_daimon_runs() -> None:
+    registry = Registry([by_name("here")])
+    before = registry.hash
+    registry.put("mail", [by_name("mail_read"), by_name("mail_send")])
+    assert [each.name for each in registry.manifests()] == ["here", "mail_read", "mail_send"]
+    assert not registry.is_own("mail_read")
+    assert registry.hash != before
+    registry.put("mail", [by_name("mail_read")])
+    with pytest.raises(BadInput, match="no tool 'mail_send'"):
+        registry.get("mail_send")
+    registry.put("mail", [])
+    assert registry.hash == before
+
+
+def test_a_group_cannot_take_the_name_of_a_tool_that_is_there_and_then_all_stays() -> None:
+    registry = Registry([by_name("here")])
+    registry.put("one", [by_name("one_x")])
+    before = registry.hash
+    for taken in ("here", "one_x"):
+        with pytest.raises(Misconfigured, match=f"two tools are called {taken}"):
+            registry.put("two", [by_name("two_y"), by_name(taken)])
+    assert registry.hash == before
+
+
+def test_whose_words_a_manifest_is_made_of_counts_in_its_hash_only_where_it_is_not_daimons_own() -> None:
+    """Calls that wait were decided under hashes of before."""
+    own = by_name("here").manifest
+    assert hash_manifest(own) == hash_manifest(replace(own, author=Author.SERVICE))
+    assert hash_manifest(own) != hash_manifest(replace(own, author=Author.STRANGER))

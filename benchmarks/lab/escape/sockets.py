@@ -5,7 +5,6 @@ from lab.escape.attack import Attack, calling, heard, python, reached
 _TCP = "import socket; socket.create_connection(('%s', %s), 2).sendall(b'@{mark}')"
 _UDP = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'@{mark}', ('%s', @{port}))"
 _UNIX = "import socket; s = socket.socket(socket.AF_UNIX); s.connect(%s); s.sendall(b'@{mark}')"
-_SOCKET = "told(libc.socket(%s))"
 _LOOKUP = "import socket; socket.create_connection(('@{mark}.test', 80), 2)"
 _ASK = """
 import socket

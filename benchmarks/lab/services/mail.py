@@ -14,6 +14,8 @@ from lab.services.service import Absent
 AGENT, ALICE = "agent@example.org", "alice@example.org"
 TROUBLES = ("mail 451", "mail cut", "rcpt 451", "data 451", "data 554", "cut before", "cut after", "slow 3")
 
+MOST_TROUBLES = 4
+"""That wait for a mail to meet. Where mails come slower than troubles, those would pile up to an outage of hours: another story."""
 MAILS_A_MINUTE = 100_000
 """Of all limits only this one is raised."""
 
@@ -74,6 +76,8 @@ class Mail:
 
     def trouble(self, chance: random.Random, is_patient: bool) -> str:
         what = "slow 90" if is_patient and chance.random() < 0.01 else chance.choice(TROUBLES)
+        if len(self._submission.faults) >= MOST_TROUBLES:
+            return ""
         self._submission.faults.append(what)
         return what
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from pydantic import Field, JsonValue
 
+from daimon.abi.errors import Outdated
 from daimon.abi.event import Address, Event
 from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.label import UNLABELLED, Label
@@ -145,13 +146,24 @@ class Cease:
     kind: Literal["cease"] = "cease"
 
 
+def require_version(id_: str, stands: int, if_version: int | None) -> None:
+    """Raises Outdated. `stands`: the version that there is; 0: none."""
+    if if_version in (None, stands):
+        return
+    if not stands:
+        raise Outdated(f"the automation {id_[:80]!r} is gone; it was taken away since you read version {if_version}")
+    read = f"changed since you read version {if_version}; it is version {stands} now" if if_version else f"there already, version {stands}"
+    raise Outdated(f"the automation {id_[:80]!r} is {read}: read it again and put your change into that")
+
+
 class Automations(Protocol):
     """Kept in the journal."""
 
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]: ...
 
-    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
-        """The state of its watcher begins anew if the watch is another one."""
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label, if_version: int | None = None) -> Kept:
+        """The state of its watcher begins anew if the watch is another one. With `if_version` (0: there must be none yet) it raises
+        Outdated where another one stands, and changes nothing."""
         ...
 
     async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
@@ -218,8 +230,8 @@ class Clerk(Protocol):
 
     async def all(self) -> tuple[Shown, ...]: ...
 
-    async def put(self, draft: Draft) -> Shown:
-        """Raises BadInput."""
+    async def put(self, draft: Draft, if_version: int | None = None) -> Shown:
+        """Raises BadInput, and Outdated if it is no longer the version that was read; 0: there must be none yet."""
         ...
 
     async def cease(self, id_: str) -> None:

@@ -53,6 +53,8 @@ class Role:
     secrets: dict[str, str] = field(default_factory=dict)
     """Variables of the environment that hold a placeholder, and the secret that each stands for."""
     environment: dict[str, str] = field(default_factory=dict)
+    mounts: dict[str, str] = field(default_factory=dict)
+    """Where the box has directories of this machine, read-only, and which. No file of a role says this: Daimon does, for one box."""
     limits: Limits = Limits()
     profile: Profile = "build"
 

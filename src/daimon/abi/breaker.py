@@ -15,6 +15,8 @@ MOST_TOLD_S = 3_600.0
 """A service that asks for more patience than this is tried after it all the same."""
 TRIAL_S = 300.0
 """A trial call that nobody reports on is given up after so long."""
+TRIAL_LOOK_S = 5.0
+"""While one tries it out, the others look again so often: it mostly ends soon, and whoever went away for the whole time would come late."""
 
 
 class Breaker:
@@ -35,7 +37,8 @@ class Breaker:
 
     def wait_s(self) -> float:
         """How long to wait before asking; 0 to ask now."""
-        return max(0.0, self._free_at - self._clock.monotonic())
+        left = max(0.0, self._free_at - self._clock.monotonic())
+        return min(left, TRIAL_LOOK_S) if self._is_trial else left
 
     def asking(self) -> None:
         """Somebody asks now. With the breaker open that is the trial, and the others wait for its end."""

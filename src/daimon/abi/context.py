@@ -21,7 +21,7 @@ from daimon.abi.step import ContextRef, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
 
-Sort = Literal["system", "tools", "page", "summary", "memory", "said", "reply", "result", "notice", "unknown"]
+Sort = Literal["system", "tools", "page", "summary", "memory", "skills", "said", "reply", "result", "notice", "unknown"]
 Form = Literal["whole", "brief", "bare", "clipped"]
 Tier = Literal["L1", "L2", "L3", "L4"]
 
@@ -41,7 +41,8 @@ class Scene:
 @dataclass(frozen=True, slots=True)
 class Entry:
     source: str
-    """Where it stands in the journal: an event, or a step as `turn:number`. Of a block: the turn that it was made for."""
+    """Where it stands in the journal: an event, or a step as `turn:number`. Of a block: the turn that it was made for, and of skills which
+    one it is."""
     sort: Sort
     turn: TurnId
     at: datetime
@@ -70,6 +71,11 @@ class Entry:
     @property
     def label(self) -> Label:
         return self.whole.label
+
+    @property
+    def is_block(self) -> bool:
+        """Made for a turn of what stands elsewhere: it is there as a whole, or not at all."""
+        return self.sort in ("memory", "skills")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,7 @@ class Background:
     page: Block | None = None
     summary: Block | None = None
     memory: Block | None = None
+    skills: Block | None = None
     cut: str = ""
     stale: tuple[str, ...] = ()
     """Files that are not any more as the model has seen them."""

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 from daimon.abi.memory import Answered, Item, Kind, Page, Query, Recalled
 from daimon.abi.plain import Moment
+from daimon.abi.survey import Survey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class Imported:
     """Left as they are here."""
 
 
-class Curator(Protocol):
+class Curator(Survey, Protocol):
     async def search(self, query: Query) -> Recalled:
         """Whose it is does not matter: it is the owner's."""
         ...
@@ -112,6 +113,15 @@ class Curator(Protocol):
         ...
 
     async def learn(self, subject: str, statement: str, about: str) -> Item: ...
+
+    async def correct(self, id_: str, text: str, on_page: bool | None = None) -> Item:
+        """Other words for a note or a fact: the owner's from now on. What there was becomes history. `on_page`: of a note, whether it
+        stands there from now on; None: as before. Raises Outdated for what holds no longer, BadInput for what is neither."""
+        ...
+
+    async def bring_back(self, id_: str) -> Item:
+        """What was forgotten or replaced holds again, under a new id, with its words and label. Raises BadInput for what holds."""
+        ...
 
     async def forget(self, id_: str) -> Item:
         """It becomes history. Raises BadInput for what was not kept on purpose."""

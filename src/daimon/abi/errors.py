@@ -5,7 +5,10 @@
     │   └── TooLarge
     ├── ToolFailed          the model: told as a tool result, the turn goes on
     │   └── Lost            something that outlives calls died during this one
-    ├── Denied              a person: the policy said no
+    ├── Denied              a person: something may not be had, such as a secret for another host
+    ├── Forbidden           the caller: a right is missing
+    ├── Outdated            the caller: somebody else changed it since it was read; look again
+    ├── TooMany             the caller: too many tries; later it may work
     ├── ProviderFailed      the router: another try, another model
     ├── OverBudget          the turn: a reservation does not fit; it waits, or the owner is asked
     ├── NotSent             the postman: nothing left the machine, so a second try is safe
@@ -97,13 +100,15 @@ class OverBudget(DaimonError):
 
 
 class NotSent(DaimonError):
-    """A channel raises it when it knows that a message did not go out. `is_lasting`: another try would fail in the same way."""
+    """A channel raises it when it knows that a message did not go out. `is_lasting`: another try would fail in the same way. `is_alone`:
+    the service answers, and did not take this one now; that says nothing of others."""
 
     code = "not_sent"
 
-    def __init__(self, message: str, *, is_lasting: bool = False) -> None:
+    def __init__(self, message: str, *, is_lasting: bool = False, is_alone: bool = False) -> None:
         super().__init__(message)
         self.is_lasting = is_lasting
+        self.is_alone = is_alone
 
 
 class RetryLater(NotSent):
@@ -157,6 +162,28 @@ class NotFound(DaimonError):
 
 class Erased(NotFound):
     code = "erased"
+
+
+class Forbidden(DaimonError):
+    """The caller is known and has not the right."""
+
+    code = "forbidden"
+
+
+class Outdated(DaimonError):
+    """What was to be changed has been changed by somebody else since it was read."""
+
+    code = "outdated"
+
+
+class TooMany(DaimonError):
+    """Too many tries; later it may work. `after_s`: how much later, where that is known."""
+
+    code = "too_many"
+
+    def __init__(self, message: str, after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.after_s = after_s
 
 
 class NotRunning(DaimonError):

@@ -22,6 +22,8 @@ SCHEMA = 2
 """The version of stored events, turns and steps. Readers upgrade older ones (`abi/upgrade.py`)."""
 
 
+TIMER = "timer"
+"""The job of what a reminder started."""
 INTERNAL = "daimon"
 """The channel between conversations. Nobody outside may address it."""
 
@@ -45,6 +47,8 @@ class Said:
     """What the channel calls whoever said it, where several people speak. A name that anybody may give themselves."""
     asks: "Asks | None" = None
     """It is a question that waits for an answer."""
+    steers: bool = False
+    """Said into a turn that runs: that turn takes it in, whatever newer messages do otherwise (`kernel.newer`)."""
     kind: Literal["message"] = "message"
 
 
@@ -175,7 +179,7 @@ class Event:
             case Heartbeat(job=job):
                 return job
             case Fired():
-                return "timer"
+                return TIMER
             case Webhook(service=service):
                 return f"webhook {service}"
             case _:

@@ -164,6 +164,15 @@ class Handle:
     version: Version
 
 
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What a person sees of a file, beside what would become of it."""
+
+    state: Literal["there", "missing", "unreadable"]
+    """`unreadable`: it is no text, there is too much of it, or the agent's role may not read it."""
+    text: str = ""
+
+
 class Files(Protocol):
     async def read(self, path: str, window: Window = ALL) -> Page | Picture | Binary: ...
 

@@ -5,12 +5,15 @@ a record: accepted, filtered (it was the service's, and nobody is woken), repeat
 stranger's word, however well it is signed: the service passes on what others wrote.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import JsonValue
 
+from daimon.abi.codec import fingerprint
+from daimon.abi.errors import Outdated
 from daimon.abi.event import Address, Event
 from daimon.abi.ids import PrincipalId, SpaceId
 from daimon.abi.label import UNLABELLED, Label
@@ -66,6 +69,13 @@ class Hook:
     is_paused: bool = False
 
 
+def secrets_of(hook: Hook, others: Iterable[Hook] = ()) -> tuple[str, ...]:
+    """What the vault keeps for this hook alone, and what goes with it. A secret of another name may have other uses."""
+    used = {name for each in others if each.name != hook.name for name in (each.secret, each.secret + NEXT)}
+    own = (hook.secret, hook.secret + NEXT) if hook.secret == secret_of(hook.name) else ()
+    return tuple(name for name in own if name not in used)
+
+
 @dataclass(frozen=True, slots=True)
 class Hooked:
     """A hook as it stands."""
@@ -104,6 +114,21 @@ class MakeHook:
     kind: Literal["make_hook"] = "make_hook"
 
 
+def version_of(hook: Hook) -> str:
+    """Another one after each change."""
+    return fingerprint(Hook, hook)
+
+
+def require_version(name: str, stands: Hook | None, if_version: str) -> None:
+    """Raises Outdated."""
+    if if_version in ("", "0" if stands is None else version_of(stands)):
+        return
+    if stands is None:
+        raise Outdated(f"the hook {name[:80]!r} is gone; it was removed since you read it")
+    read = "there already" if if_version == "0" else "changed since you read it"
+    raise Outdated(f"the hook {name[:80]!r} is {read}: read it again and put your change into that")
+
+
 class Hooks(Protocol):
     """Kept in the journal."""
 
@@ -114,7 +139,9 @@ class Hooks(Protocol):
 
     async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]: ...
 
-    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked: ...
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label, if_version: str = "") -> Hooked:
+        """With `if_version` (`0`: there must be none yet) it raises Outdated where another one stands, and changes nothing."""
+        ...
 
     async def unhook(self, space: SpaceId, name: str, by: PrincipalId) -> None:
         """Raises NotFound."""

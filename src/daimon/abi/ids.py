@@ -27,7 +27,9 @@ READER = AgentId("reader")
 """Reads what the others must not see. It is given no tools, and its answers only pass in the form that was asked for."""
 SUMMARIZER = AgentId("daimon/summarizer")
 """Writes what is kept of turns that left the window. It answers nobody, and nobody is asked on its behalf."""
-WITHOUT_TOOLS = frozenset({READER, SUMMARIZER})
+SAMPLER = AgentId("daimon/sampler")
+"""Thinks for a server that asked for it, about nothing but what the server said."""
+WITHOUT_TOOLS = frozenset({READER, SUMMARIZER, SAMPLER})
 """They read what strangers wrote, so they are given no tools, no page and nothing recalled."""
 SUMMARIES = "summaries/"
 """How conversations begin in which the summarizer works; the rest is the conversation whose turns it reads."""

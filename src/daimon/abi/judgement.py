@@ -80,6 +80,8 @@ class Grant:
     by: PrincipalId = PrincipalId("owner")
     at: Moment | None = None
     until: Moment | None = None
+    manifest: str = ""
+    """Only as long as the tool has this manifest, by its hash. Empty: whatever it says of itself, as with Daimon's own."""
 
 
 @dataclass(frozen=True, eq=False)

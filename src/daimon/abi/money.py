@@ -65,6 +65,8 @@ class Scope(StrEnum):
     CONVERSATION = "conversation"
     JOB = "job"
     AGENT = "agent"
+    PERSON = "person"
+    """Somebody else than the owner, or a group."""
     DAY = "day"
     MONTH = "month"
 

@@ -12,26 +12,18 @@ What a rank permits is decided elsewhere (`policy`, `gateway/reception.py`); her
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Protocol
 
 from daimon.abi.event import Address
 from daimon.abi.ids import OWNER, PrincipalId
 from daimon.abi.label import Label
+from daimon.abi.rank import Rank as Rank
 
 GROUP = "group:"
 """How the names of groups begin. A person's has no colon in it."""
 MOST_TRIES_OF_SENDER, MOST_TRIES = 5, 50
 """Wrong codes of one sender in an hour, and of everybody during the life of an invitation: after that it is void."""
 _FOR_OWNER = ("service:", "agent:")
-
-
-class Rank(StrEnum):
-    OWNER = "owner"
-    TRUSTED = "trusted"
-    """May talk to the agent and have it work; whatever reaches out of the machine is asked of the owner."""
-    GUEST = "guest"
-    """May talk to the agent; it answers from what is theirs and what is public."""
 
 
 def group(channel: str, place: str) -> PrincipalId:

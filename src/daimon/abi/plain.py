@@ -33,16 +33,31 @@ Moment = Annotated[datetime, AfterValidator(_aware)]
 
 def fault(value: JsonValue) -> str:
     """Why this value cannot be kept; empty if it can. Never recurses, so hostile nesting cannot overflow the stack."""
-    for item, depth in _walk(value):
-        if depth > DEEPEST:
-            return f"it is nested more than {DEEPEST} levels deep"
-        if isinstance(item, float) and not math.isfinite(item):
-            return f"{item} is not a number that JSON knows"
-        if isinstance(item, int) and item.bit_length() > MOST_BITS:
-            return "a number has more digits than can be kept"
-        if isinstance(item, str) and not is_text(item):
-            return "a text holds half of a surrogate pair"
-    return ""
+    level: list[JsonValue] = [value]
+    for _ in range(DEEPEST):
+        below: list[JsonValue] = []
+        for item in level:
+            if isinstance(item, str) and item.isascii():
+                continue  # most of what comes, so it is settled first
+            if isinstance(item, dict):
+                below += item.values()
+                level += item  # its names are looked at in this very loop
+            elif isinstance(item, list | tuple):
+                below += item
+            elif wrong := _fault_of_one(item):
+                return wrong
+        if not below:
+            return ""
+        level = below
+    return f"it is nested more than {DEEPEST} levels deep"
+
+
+def _fault_of_one(item: JsonValue) -> str:
+    if isinstance(item, str):
+        return "" if is_text(item) else "a text holds half of a surrogate pair"
+    if isinstance(item, float) and not math.isfinite(item):
+        return f"{item} is not a number that JSON knows"
+    return "a number has more digits than can be kept" if isinstance(item, int) and item.bit_length() > MOST_BITS else ""
 
 
 def size(value: JsonValue) -> int:

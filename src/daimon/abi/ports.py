@@ -1,4 +1,4 @@
-"""The seams: what the rooms above hold instead of a driver. `boot.py` alone chooses what stands behind each.
+"""The seams: what the rooms above hold instead of a driver. `boot` alone chooses what stands behind each.
 
 The journal is the truth, the dispatcher is a hint. A conversation is held by claim and epoch; a write under an old epoch is
 refused as `Fenced`, and whoever is fenced stops at once without any further effect. The dispatcher carries no payload and may
@@ -84,6 +84,10 @@ class Accepted:
     """The event that is on disk: for a repeated key, the first one."""
     seq: int
     is_new: bool
+
+
+MOST_LETTERS = 1_000
+"""So many dead letters are kept, the newest: whoever sends nothing but nonsense does not fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +331,10 @@ class Followed(Archive, Protocol):
         """Raises BadInput if it is none that was handed out here."""
         ...
 
+    async def behind(self, cursor: Cursor) -> int:
+        """At most so many changes came after it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
@@ -360,7 +368,7 @@ class Balance:
     """Turns that wait for room in it."""
 
 
-Grouping = Literal["day", "month", "job", "agent", "model", "conversation", "turn"]
+Grouping = Literal["day", "month", "job", "agent", "model", "conversation", "turn", "person"]
 
 
 class Ledger(Protocol):

@@ -28,9 +28,13 @@ from daimon.abi.turn import Ending, Pins
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One thing that can wake a parked turn. Waits are any-of: the first that comes wakes it."""
+    """One thing that can wake a parked turn. Waits are any-of: the first that comes wakes it.
 
-    on: Literal["answer", "event", "timer", "money"]
+    `model`: for a model that can be asked again at a known moment. Whoever waits for that keeps its place: what was said later in its
+    conversation waits behind it, since it would need the same model, and be answered first.
+    """
+
+    on: Literal["answer", "event", "timer", "money", "model"]
     step: StepRef
     until: Moment | None = None
 
@@ -262,6 +266,10 @@ class Started:
     expects: Form | None = None
     hold: Hold = "never"
     """As it will be for the outcome."""
+    goes_on: bool = False
+    """What is heard is for the tool; the outcome comes after it."""
+    carries: Label | None = None
+    """Whose words its operations hold, besides those of the turn."""
     kind: Literal["started"] = "started"
 
 

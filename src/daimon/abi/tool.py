@@ -8,7 +8,7 @@ field by field.
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import Field, JsonValue
 
@@ -105,6 +105,8 @@ class Manifest:
     """Of the workspace: a checkpoint is made before it runs, and what it changed is recorded with its outcome."""
     is_rare: bool = False
     """The model is shown it only when it looked for it."""
+    author: Author = Author.SERVICE
+    """Whose words name, description and schema are. A model that is shown those of a stranger has read a stranger's words."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "capabilities", tuple(sorted(set(self.capabilities))))
@@ -112,6 +114,12 @@ class Manifest:
     @property
     def is_consequential(self) -> bool:
         return not CONSEQUENTIAL.isdisjoint(self.capabilities)
+
+    @property
+    def told_by(self) -> str:
+        """The source of its own words. Whoever speaks through it as well is named, so that both can be forgotten together."""
+        is_theirs = self.author is not Author.SERVICE and self.result.source != ResultLabel().source and "{" not in self.result.source
+        return self.result.source if is_theirs else f"tool:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +260,21 @@ class Pending:
     operations: tuple[Operation, ...] = ()
     expects: Form | None = None
     """The outcome counts only if it has this form."""
+    goes_on: bool = False
+    """The answer to its question, or what comes of its operations, is not the outcome: the tool, which is `Continuing`, goes on with it."""
+    carries: Label | None = None
+    """Whose words its operations hold, besides those of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What came of a question in the middle of a call, or of what it set going."""
+
+    choice: str
+    """The option that was taken; of a question without options, what was said."""
+    text: str = ""
+    is_expired: bool = False
+    """Nobody answered in time, or nothing came of it."""
 
 
 class Tool(Protocol):
@@ -263,3 +286,14 @@ class Tool(Protocol):
     async def verify(self, arguments: dict[str, JsonValue], call: Call) -> Result | None:
         """Did the call with this key happen? Its result, or None if it did not. Asked of verifiable tools only."""
         ...
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A tool that asks in the middle of a call, and goes on with the answer.
+
+    What it waits with is in the memory of this process: after a restart `go_on` is called with a handle that nobody knows, and fails. It is
+    called once for an answer, and never again after a crash, so that nothing is done twice.
+    """
+
+    async def go_on(self, handle: str, word: Word, call: Call) -> Result | Pending: ...

@@ -8,9 +8,9 @@ text are carried as surrogates (`os.fsdecode`).
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NewType, Protocol
+from typing import Annotated, Literal, NewType, Protocol
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 WorkspaceId = NewType("WorkspaceId", str)
 CheckpointId = NewType("CheckpointId", str)
@@ -56,6 +56,8 @@ class Checkpoint:
     """False: something held the files when it was made, and may have written into it since, or wrote all the time while it was copied."""
     state: JsonValue = None
     """What was saved with it besides files: of each shell its directory, environment, functions, aliases, options."""
+    merged: CheckpointId | None = None
+    """Of one that a merge made: the checkpoint of the fork that went into it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,34 @@ class Outcome:
     """Paths that were not applied: they would run by themselves on the owner's machine."""
     notes: tuple[str, ...] = ()
     """What else the owner should know: a checkpoint that was written to after it was made, files that changed underneath."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    to: CheckpointId
+    did: Literal["restore"] = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    into: WorkspaceId
+    did: Literal["merge"] = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Applying:
+    paths: tuple[str, ...] = ()
+    with_programs: bool = False
+    did: Literal["apply"] = "apply"
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    did: Literal["undo"] = "undo"
+
+
+Deed = Annotated[Restoring | Merging | Applying | Undoing, Field(discriminator="did")]
+"""Something that moves a workspace, before it is done."""
 
 
 class Workspaces(Protocol):
@@ -146,6 +176,14 @@ class Workspaces(Protocol):
 
     async def undo(self, workspace: WorkspaceId | None = None) -> Outcome:
         """Takes the last change back: of this workspace, or of the one that changed last."""
+        ...
+
+
+class Seer(Workspaces, Protocol):
+    """Workspaces in the process that keeps them: there one can look ahead."""
+
+    async def foresee(self, workspace: WorkspaceId, deed: Deed) -> Outcome:
+        """What would come of it now. Nothing is changed, and no checkpoint is made. Raises what the deed would raise."""
         ...
 
 

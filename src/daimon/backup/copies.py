@@ -15,8 +15,8 @@ import apsw
 
 from daimon.abi.errors import DaimonError, JournalDamaged, JournalFailed
 from daimon.backup.manifest import Journal
+from daimon.journal.opening import last_position
 from daimon.journal.schema import APPLICATION_ID
-from daimon.journal.sqlite import last_position
 from daimon.journal.writer import explain
 
 PAGES = 1_024

@@ -26,6 +26,7 @@ from daimon.backup.inventory import INDEX, LOCK, SCRATCH, WHOLE, Inventory, Scop
 from daimon.backup.manifest import FORMAT, REBUILDABLE, Head, Journal, Manifest
 from daimon.backup.pack import Pack
 from daimon.backup.shelf import tag_of
+from daimon.machine.files import force
 from daimon.machine.home import Home
 from daimon.sandbox.workspace import place
 
@@ -57,7 +58,7 @@ def make(home: Home, to: Path, clock: Clock, scope: Scope = WHOLE) -> Made:
             _prove(draft, scratch, told)
             size = draft.stat().st_size
             draft.rename(to)
-            _force(to.parent)
+            force(to.parent)
     return Made(to, size, told)
 
 
@@ -227,11 +228,3 @@ def _told(to: Path) -> Iterator[None]:
         raise
     except BadInput as broken:
         raise DaimonError(f"{to.name} did not come back as it was when it was restored for a test, so it is not kept: {broken}") from None
-
-
-def _force(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

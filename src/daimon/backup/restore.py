@@ -1,6 +1,7 @@
 """Puts a backup in the place of a home, as a whole.
 
-    read to its end → unpacked beside the home → compared → the two change places → the old one gets a name that says what it is
+    read to its end → unpacked beside the home → compared → devices are signed out → the two change places → the old one gets a name that
+    says what it is
 
 Invariant: at `HOME` is always a whole home, the old one or the new one. The exchange is one step of the file system; where that cannot be
 had (some network file systems), there are two steps, and a crash just between them leaves `HOME` missing and both beside it. Nothing of an
@@ -24,10 +25,11 @@ from pathlib import Path
 
 from daimon.abi.errors import BadInput, Misconfigured, NoSpace, NotFound
 from daimon.abi.ports import Clock
-from daimon.backup import tree, unpack, verify
+from daimon.backup import devices, tree, unpack, verify
 from daimon.backup.inventory import BACKUPS, LOCK, UNFINISHED
 from daimon.backup.making import FULL, MARGIN
 from daimon.backup.manifest import Manifest
+from daimon.machine.files import force
 from daimon.machine.home import Home
 
 EMPTY = frozenset({"lock", LOCK})
@@ -42,6 +44,8 @@ class Restored:
     manifest: Manifest
     aside: Path | None
     """Where the old home is. None: there was none."""
+    signed_out: int = 0
+    """Browsers, phones and programs that were in when the backup was made."""
 
 
 def has_data(home: Home) -> bool:
@@ -74,13 +78,14 @@ def restore(file: Path, home: Home, clock: Clock, *, may_replace: bool = False) 
         staged = place.with_name(f"{place.name}.restoring-{os.getpid()}")
         try:
             _unpacked(file, staged, told)
+            signed_out = devices.sign_out(staged / "journal.db", clock.now())
         except BaseException:
             with suppress(OSError):
                 tree.remove(staged)
             raise
         (staged / UNFINISHED).unlink()
-        _force(staged)
-        return Restored(place, told, _exchanged(staged, place, clock.now()))
+        force(staged)
+        return Restored(place, told, _exchanged(staged, place, clock.now()), signed_out)
     finally:
         if lock is not None:
             os.close(lock)
@@ -129,10 +134,10 @@ def _unpacked(file: Path, staged: Path, told: Manifest) -> None:
 def _exchanged(staged: Path, place: Path, now: datetime) -> Path | None:
     if not place.exists():
         staged.rename(place)
-        _force(place.parent)
+        force(place.parent)
         return None
     _swap(staged, place)
-    _force(place.parent)
+    force(place.parent)
     if not {entry.name for entry in staged.iterdir()} - EMPTY:
         tree.remove(staged)
         return None
@@ -140,7 +145,7 @@ def _exchanged(staged: Path, place: Path, now: datetime) -> Path | None:
         (staged / BACKUPS).rename(place / BACKUPS)
     aside = _free_name(place, now)
     staged.rename(aside)
-    _force(place.parent)
+    force(place.parent)
     return aside
 
 
@@ -160,11 +165,3 @@ def _free_name(place: Path, now: datetime) -> Path:
     while aside.exists():
         aside = aside.with_name(f"{aside.name}+")
     return aside
-
-
-def _force(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

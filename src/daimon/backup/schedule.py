@@ -74,18 +74,24 @@ def child_of(home: Path) -> Make:
     """One backup by the schedule's rules, in a process of its own."""
 
     async def make() -> None:
-        words = ("-P", "-m", "daimon", "--home", str(home), "backup", "--auto", "--json")
-        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=nothing, stdout=nothing, stderr=pipe)
-        try:
-            _, said = await process.communicate()
-        except asyncio.CancelledError:
-            await _stop(process)
-            raise
-        if process.returncode:
-            raise DaimonError(_reason(said))
+        await ran(home, "backup", "--auto")
 
     return make
+
+
+async def ran(home: Path, *words: str) -> bytes:
+    """A command about backups in a process of its own, which ends with whoever waits for it; what it answered. Raises DaimonError."""
+    said = ("-P", "-m", "daimon", "--home", str(home), *words, "--json")
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(sys.executable, *said, stdin=nothing, stdout=pipe, stderr=pipe)
+    try:
+        answer, complaint = await process.communicate()
+    except asyncio.CancelledError:
+        await _stop(process)
+        raise
+    if process.returncode:
+        raise DaimonError(_reason(complaint))
+    return answer
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

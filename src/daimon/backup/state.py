@@ -10,7 +10,7 @@ import os
 from daimon.abi.errors import DaimonError
 from daimon.backup import copies
 from daimon.backup.inventory import MARKS, Inventory, Scope
-from daimon.journal.sqlite import last_position
+from daimon.journal.opening import last_position
 from daimon.machine.home import Home
 
 NOISE = ("vault.uses", "outputs", "services.json")

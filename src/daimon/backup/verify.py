@@ -13,7 +13,7 @@ from daimon.abi.errors import BadInput, DaimonError, JournalDamaged
 from daimon.backup import copies, manifest
 from daimon.backup.inventory import INDEX, Inventory
 from daimon.backup.manifest import Entry, Manifest
-from daimon.journal import sqlite
+from daimon.journal import opening
 from daimon.sandbox.workspace import layer, place
 
 PIECE = 1 << 20
@@ -35,7 +35,7 @@ def compare(tree: Path, told: Manifest) -> None:
 def opens(tree: Path) -> None:
     """As a start would open it, which may change it: for a copy that is thrown away. Raises JournalFailed."""
     if (tree / "journal.db").exists():
-        sqlite.prepare(tree / "journal.db").close()
+        opening.prepare(tree / "journal.db").close()
 
 
 def fault_of(database: Path) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import StepRef
@@ -21,7 +21,7 @@ LATER = "; no gateway is running, so it takes effect at the next `daimon up`"
 
 
 def stop(given: Path | None, turn: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     found = asyncio.run(_find(home, turn))
     is_over = found.state in (State.DONE, State.FAILED)
     is_running = is_over or _send(home, {"type": "stop", "turn": found.id, "reason": "asked by the owner"})[1]
@@ -33,13 +33,13 @@ def stop(given: Path | None, turn: str, as_json: bool) -> None:
         screen.say(f"{found.id} was told to stop{'' if is_running else LATER}")
 
 
-async def _find(home: config.Home, turn: str) -> Turn:
+async def _find(home: homes.Home, turn: str) -> Turn:
     async with source(home) as journal:
         return await find(journal, turn)
 
 
 def reload(given: Path | None, as_json: bool) -> None:
-    done = Client(config.home_at(given).socket).reload()
+    done = Client(homes.home_at(given).socket).reload()
     if as_json:
         screen.emit(encode(Reloaded, done))
         return
@@ -49,7 +49,7 @@ def reload(given: Path | None, as_json: bool) -> None:
 
 
 def answer(given: Path | None, to: str, choice: str, text: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     picked, besides = _pick(home, _step(to), choice, text)
     taken, is_running = _send(home, {"type": "answer", "to": to, "choice": picked, "text": besides})
     if as_json:
@@ -58,7 +58,7 @@ def answer(given: Path | None, to: str, choice: str, text: str, as_json: bool) -
         screen.say(f"answered {to}: {picked}{'' if is_running else LATER}")
 
 
-def _pick(home: config.Home, to: StepRef, choice: str, text: str) -> tuple[str, str]:
+def _pick(home: homes.Home, to: StepRef, choice: str, text: str) -> tuple[str, str]:
     """The option, and all that was said besides."""
     asked = next((q.question for q in asyncio.run(open_now(home)) if q.to == to), None)
     if asked is None:
@@ -79,6 +79,6 @@ def _step(text: str) -> StepRef:
         raise BadInput(str(bad)) from None
 
 
-def _send(home: config.Home, event: dict[str, str]) -> tuple[Taken, bool]:
+def _send(home: homes.Home, event: dict[str, str]) -> tuple[Taken, bool]:
     with door(home) as (opened, is_running):
         return deliver(opened, json.dumps(event).encode(), RESTART_S), is_running

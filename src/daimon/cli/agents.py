@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from daimon import boot, config, law
+from daimon import config, homes, law, tooling
 from daimon.cli import screen
 from daimon.policy.agents import ASSISTANT, Agent
 
@@ -12,9 +12,9 @@ MOST_NAMED = 8
 
 
 def show(given: Path | None, as_json: bool) -> None:
-    home = config.home_at(given)
-    settings = boot.settings_of(home)
-    manifests = boot.manifests(settings, home)
+    home = homes.home_at(given)
+    settings = config.settings_of(home)
+    manifests = tooling.manifests(settings, home)
     found = law.agents_of(settings, manifests).all()
     if as_json:
         screen.emit_value({"agents": [_as_value(agent) for agent in found]})
@@ -26,6 +26,9 @@ def show(given: Path | None, as_json: bool) -> None:
         rows.add_row(*(Text(screen.plain(cell)) for cell in cells))
     screen.out().print(rows)
     screen.remark("private: reads what is the owner's. outside: reads what others wrote. acts: sends, spends, deletes or grants.")
+    if settings.mcp:
+        names = ", ".join(sorted(settings.mcp))
+        screen.remark(f"tools of servers ({names}) are not counted here; `daimon mcp show NAME` says what each may do")
 
 
 def follows(agent: Agent) -> str:

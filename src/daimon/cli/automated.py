@@ -1,10 +1,9 @@
 """What happens by itself: shown, set, run, stopped. Through the running gateway, else in the journal itself."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -12,22 +11,24 @@ from typing import Literal, TypeVar
 
 from rich.text import Text
 
-from daimon import config
-from daimon.abi.automation import Clerk, Draft, Shown, Tick
+from daimon import homes
+from daimon.abi import licence
+from daimon.abi.automation import Automation, Clerk, Draft, Shown, Tick
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.event import Address
-from daimon.abi.plan import Draw, Plan, Planned
-from daimon.abi.source import parse_call
+from daimon.abi.plan import Plan
 from daimon.abi.watch import Watch, WatchFeed, WatchFiles, WatchHook, WatchMailbox, WatchOutput, WatchPage, WatchRefs
 from daimon.cli import exits, screen, silence, watched
 from daimon.gateway.client import Client
 from daimon.gateway.remote_automations import RemoteClerk
 
 T = TypeVar("T")
-READS = "reads "
-MOST_TIMES = 100
-_TIMES = re.compile(r"(\d{1,6}) times ")
+SET = {
+    "watch": "what it watched", "to": "where its results went", "model": "its model", "cost": "its limit in dollars",
+    "tokens": "its limit in tokens", "licence": "its licence", "jitter_s": "its jitter", "is_paused": "its pause",
+}  # fmt: skip
+"""What an automation may have, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,24 @@ def show_all(given: Path | None, as_json: bool) -> None:
 
 def add(given: Path | None, wish: Wish, as_json: bool) -> None:
     draft = wish.draft()
-    found = _done(given, lambda clerk: clerk.put(draft))
+
+    async def put(clerk: Clerk) -> Shown:
+        stood = next((each.automation for each in await clerk.all() if each.automation.id == draft.id), None)
+        made = await clerk.put(draft)
+        return replace(made, warnings=(*_lost(stood, made.automation), *made.warnings))
+
+    found = _done(given, put)
     if as_json:
         screen.emit(encode(Shown, found))
     else:
         screen.say(f"{found.automation.id}: {found.schedule}; next {_moment(found.next) or 'never'}")
         silence.tell(found.warnings)
+
+
+def _lost(stood: Automation | None, now: Automation) -> tuple[str, ...]:
+    """What the one in whose place it was put had, and it has not: an option that was left out is easily not meant."""
+    lost = () if stood is None else [words for field, words in SET.items() if getattr(stood, field) and not getattr(now, field)]
+    return (f"it took the place of another, and this is gone: {', '.join(lost)}; say it again where you want it",) if lost else ()
 
 
 def show(given: Path | None, name: str, as_json: bool) -> None:
@@ -151,7 +164,7 @@ def ticks(given: Path | None, name: str, number: int, as_json: bool) -> None:
 
 
 def run(given: Path | None, name: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     is_awake = Client(home.socket).is_there()
     tick = _done(given, lambda clerk: clerk.run(name))
     if as_json:
@@ -182,7 +195,7 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
         screen.say(f"{name} is removed; `daimon automations ticks {name}` still shows what it did")
 
 
-def watching(home: config.Home, hook: str) -> tuple[str, ...]:
+def watching(home: homes.Home, hook: str) -> tuple[str, ...]:
     """The automations that look at what this webhook collects."""
     found = _done(home.path, lambda clerk: clerk.all())
     return tuple(
@@ -206,22 +219,22 @@ def _moment(at: datetime | None) -> str:
 
 
 def _done(given: Path | None, do: Callable[[Clerk], Awaitable[T]]) -> T:
-    return asyncio.run(_with(config.home_at(given), do))
+    return asyncio.run(_with(homes.home_at(given), do))
 
 
-async def _with(home: config.Home, do: Callable[[Clerk], Awaitable[T]]) -> T:
+async def _with(home: homes.Home, do: Callable[[Clerk], Awaitable[T]]) -> T:
     async with _clerk(home) as clerk:
         return await do(clerk)
 
 
 @asynccontextmanager
-async def _clerk(home: config.Home) -> AsyncIterator[Clerk]:
+async def _clerk(home: homes.Home) -> AsyncIterator[Clerk]:
     if Client(home.socket).is_there():
         yield RemoteClerk(home.socket)
         return
-    from daimon import boot
+    from daimon.offline.automations import automating
 
-    async with boot.automating(home) as clerk:
+    async with automating(home) as clerk:
         yield clerk
 
 
@@ -256,21 +269,10 @@ def _overlap(text: str) -> Literal["skip", "wait"]:
 
 
 def _licence(file: Path | None) -> Plan | None:
-    """Lines as an agent states them in a plan: `send_mail(to='bob@x.org', text=own())`, and `reads mails()`. `20 times` before a line is
-    that line twenty times."""
     if file is None:
         return None
     try:
-        lines = [line.strip() for line in file.read_text("utf-8").splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as failed:
         raise BadInput(f"the licence {file} cannot be read: {failed}") from failed
-    steps = tuple(step for line in lines if not line.startswith(READS) for step in _steps(line))
-    return Plan(steps, tuple(Draw(*parse_call(line.removeprefix(READS))) for line in lines if line.startswith(READS)))
-
-
-def _steps(line: str) -> tuple[Planned, ...]:
-    counted = _TIMES.match(line)
-    times = int(counted[1]) if counted else 1
-    if not 1 <= times <= MOST_TIMES:
-        raise BadInput(f"the licence says {counted[0] if counted else ''!r}; a line counts 1 to {MOST_TIMES} times in each turn")
-    return (Planned(*parse_call(line[counted.end() :] if counted else line)),) * times
+    return licence.read(text)

@@ -92,7 +92,7 @@ def preview(
 
 @app.command()
 def ticks(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Only of this one.", show_default=False)] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Only of this one.", show_default=False)] = "",
     number: Many = 20,
     home: Home = None,
     as_json: Json = False,

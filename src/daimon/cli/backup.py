@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from daimon import boot, config
+from daimon import config, homes
 from daimon.abi.errors import BadInput, Misconfigured, NotFound
 from daimon.backup import making, shelf, state
 from daimon.backup import restore as restoring
@@ -21,6 +21,7 @@ from daimon.backup.making import Made
 from daimon.backup.manifest import Head, Manifest
 from daimon.backup.plan import Plan, plan_of
 from daimon.cli import screen
+from daimon.offline import backups
 
 ENDINGS = (".tar.gz", ".tgz")
 MOST_SHOWN = 10
@@ -29,12 +30,12 @@ TERMINATED = 143
 
 
 def make(given: Path | None, to: Path | None, scope: Scope, as_json: bool) -> None:
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     _end_in_order()
-    place = _place(home, to, shelf.name_for(boot.now()))
+    place = _place(home, to, shelf.name_for(backups.now()))
     is_shown = not as_json and screen.hint(f"copying {home.path}, then restoring the copy to verify it …")
     try:
-        made = boot.backup(home, place, scope)
+        made = backups.backup(home, place, scope)
     finally:
         if is_shown:
             screen.take_back()
@@ -45,21 +46,21 @@ def by_schedule(given: Path | None, as_json: bool) -> None:
     """One backup by the settings, if anything happened since the last; then those that are too many go."""
     os.nice(LOW_PRIORITY)
     _end_in_order()
-    home = boot.home_at(given)
-    plan = plan_of(boot.settings_of(home), home)
+    home = homes.home_at(given)
+    plan = plan_of(config.settings_of(home), home)
     newest = next(iter(shelf.listed(plan.to, plan.tag)), None)
     if newest is not None and (head := shelf.head_of(newest)) is not None and head.state == state.of(home):
         _said({"unchanged": True, "path": str(newest.path)}, f"nothing happened since {newest.path}", as_json)
         return
-    place = _made_directory(plan.to) / shelf.name_for(boot.now(), plan.tag)
+    place = _made_directory(plan.to) / shelf.name_for(backups.now(), plan.tag)
     fits = Inventory(home.path, plan.scope, skipped=plan.to).estimate() <= plan.most_bytes
-    made = boot.backup(home, place, plan.scope if fits else replace(plan.scope, workspaces=False))
+    made = backups.backup(home, place, plan.scope if fits else replace(plan.scope, workspaces=False))
     shelf.prune(plan.to, plan.tag, plan.keep, plan.most_bytes)
     _tell(made, as_json)
 
 
 def show(given: Path | None, to: Path | None, as_json: bool) -> None:
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     directory = to.expanduser().absolute() if to is not None else _plan(home).to
     found = [(each, shelf.head_of(each)) for each in shelf.listed(directory)]
     if as_json:
@@ -76,7 +77,7 @@ def show(given: Path | None, to: Path | None, as_json: bool) -> None:
 
 
 def check(given: Path | None, file: Path, as_json: bool) -> None:
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     _end_in_order()
     if not file.is_file():
         raise NotFound(f"there is no file {file}")
@@ -88,20 +89,22 @@ def check(given: Path | None, file: Path, as_json: bool) -> None:
 def restore(given: Path | None, file: Path, agreed: tuple[bool, bool], as_json: bool) -> None:
     """`agreed`: to replace what is there; not to be asked."""
     may_replace, is_asked_already = agreed
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     _end_in_order()
     if restoring.has_data(home) and may_replace and not is_asked_already:
         told = restoring.examine(file)
         screen.remark(f"{file} is of {told.head.made_at.astimezone():%Y-%m-%d %H:%M}: {_sentence(told)}", "")
         _require_agreement(home)
-    done = boot.restore(file, home, may_replace=may_replace)
+    done = backups.restore(file, home, may_replace=may_replace)
     aside = str(done.aside) if done.aside is not None else None
     if as_json:
-        screen.emit_value({"home": str(done.home), "aside": aside, **_counts(done.manifest)})
+        screen.emit_value({"home": str(done.home), "aside": aside, "signed_out": done.signed_out, **_counts(done.manifest)})
         return
     screen.say(f"{done.home} is as it was on {done.manifest.head.made_at.astimezone():%Y-%m-%d %H:%M}: {_sentence(done.manifest)}")
     if aside is not None:
         screen.say(f"what was there before is in {aside}")
+    if done.signed_out:
+        screen.say(f"{done.signed_out} devices that it knew are signed out; `daimon open` lets you in again")
     for line in _again(done.manifest):
         screen.remark(line, "yellow")
 
@@ -114,7 +117,7 @@ def _again(told: Manifest) -> tuple[str, ...]:
     return tuple(filter(None, (turns, messages)))
 
 
-def _require_agreement(home: config.Home) -> None:
+def _require_agreement(home: homes.Home) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Misconfigured("nobody is there to agree; add --yes")
     sys.stderr.write(f"{home.path} holds data; it will be moved aside, not deleted. go on? [y/N] ")
@@ -123,7 +126,7 @@ def _require_agreement(home: config.Home) -> None:
         raise BadInput("nothing was done")
 
 
-def _place(home: config.Home, to: Path | None, name: str) -> Path:
+def _place(home: homes.Home, to: Path | None, name: str) -> Path:
     """A directory, or the name of a file that is not there yet."""
     if to is None:
         return _made_directory(_plan(home).to) / name
@@ -135,10 +138,10 @@ def _place(home: config.Home, to: Path | None, name: str) -> Path:
     raise Misconfigured(f"{place} is no directory; make it, or name a file that ends with {' or '.join(ENDINGS)}")
 
 
-def _plan(home: config.Home) -> Plan:
+def _plan(home: homes.Home) -> Plan:
     """A backup is wanted most when something is broken: with settings that cannot be read, it goes to where it usually goes."""
     try:
-        return plan_of(boot.settings_of(home), home)
+        return plan_of(config.settings_of(home), home)
     except Misconfigured as broken:
         screen.remark(f"the settings cannot be read, so the usual ones are used: {broken}", "yellow")
         return plan_of(config.Settings(), home)

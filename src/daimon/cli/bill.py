@@ -6,7 +6,7 @@ from decimal import Decimal
 from daimon.abi.money import Amount, Usage, dollars
 from daimon.abi.step import Replied, Reserved, Routed, Settled, Step
 from daimon.abi.turn import Turn
-from daimon.observe import words
+from daimon.kernel import words
 
 
 def line(turn: Turn, steps: Sequence[Step]) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from daimon import boot, workshop
+from daimon import config, homes, workshop
 from daimon.abi.errors import DaimonError
 from daimon.cli import exits, failures, screen
 
@@ -20,9 +20,9 @@ def run(given: Path | None, command: tuple[str, ...], role: str, workspace: Path
 
 
 async def _run(given: Path | None, command: tuple[str, ...], role: str, workspace: Path, hosts: tuple[str, ...]) -> int:
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     try:
-        box = await workshop.one(home, boot.settings_of(home), workshop.Trial(role, workspace, hosts))
+        box = await workshop.one(home, config.settings_of(home), workshop.Trial(role, workspace, hosts))
     except DaimonError as refused:
         failures.tell(refused)
         return NO_BOX
@@ -56,7 +56,7 @@ def doctor(given: Path | None, as_json: bool) -> None:
 
 
 def roles(given: Path | None, as_json: bool) -> None:
-    found = workshop.roles_in(boot.home_at(given))
+    found = workshop.roles_in(homes.home_at(given))
     if as_json:
         screen.emit_value({"roles": [{"name": name, "description": text} for name, text in found]})
         return

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from daimon.abi.message import Part, Text, ToolCall, ToolResult
 from daimon.abi.step import Happened, Intended
 from daimon.cli import screen
-from daimon.observe import words
+from daimon.kernel import words
 
 NARROW = 40
 MOST_ARGUMENTS = 4

@@ -12,18 +12,19 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from daimon import config, lines
+from daimon import config, homes, lines
 from daimon.abi.errors import BadInput, DaimonError, LockedOut
 from daimon.abi.people import Invitation, Rank
 from daimon.cli import hidden, introduced, screen
-from daimon.cli.channel_form import FIELDS, SECRETS, Form, Silent, Terminal, usual
+from daimon.cli.channel_form import Form, Silent, Terminal, usual
 from daimon.cli.reloading import News, reloaded
 from daimon.gateway import pairing
 from daimon.gateway.checks.found import Checked
 from daimon.gateway.client import Client
 from daimon.hookup import Hookup, token_for
-from daimon.keeper import FROM_ENVIRONMENT, usable_key
+from daimon.keeper import FROM_ENVIRONMENT
 from daimon.lines import Wanted
+from daimon.steward.channel_questions import FIELDS, SECRETS, usable
 
 _NEWS = News("the running gateway listens to it now", "the next start (`daimon up`) listens to it")
 _MOST_LINE = 16 * 1024
@@ -58,7 +59,7 @@ def said(**fields: object) -> dict[str, object]:
 
 def add(given: Path | None, wish: Wish, as_json: bool) -> None:
     is_at_terminal = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    with closing(Hookup(config.home_at(given), os.environ, hidden.passphrase)) as hookup:
+    with closing(Hookup(homes.home_at(given), os.environ, hidden.passphrase)) as hookup:
         adding = _Adding(hookup, wish, Terminal() if is_at_terminal else Silent())
         try:
             wanted, typed, checked = adding.all()
@@ -120,7 +121,7 @@ class _Adding:
         given, settings = self._wish.given, lines.secrets_of(wanted)
         if given.logs_in:
             return self._logged_in(wanted, _line())
-        typed = {setting: _usable(setting, _line()) for setting in given.on_stdin}
+        typed = {setting: usable(setting, _line()) for setting in given.on_stdin}
         kept = self._hookup.kept(wanted)
         from_variable = {setting for setting, name in settings.items() if name.startswith(FROM_ENVIRONMENT)} - typed.keys()
         for setting in from_variable - kept.keys() if self._wish.is_tested else ():
@@ -132,7 +133,7 @@ class _Adding:
         typed: dict[str, str] = {}
         for setting in settings:
             secret = self.form.secret(SECRETS[self._wish.name, setting])
-            typed |= {setting: _usable(setting, secret)} if secret else self._logged_in(wanted, self.form.password())
+            typed |= {setting: usable(setting, secret)} if secret else self._logged_in(wanted, self.form.password())
         return typed
 
     def _logged_in(self, wanted: Wanted, password: str) -> dict[str, str]:
@@ -162,11 +163,6 @@ def _variable(name: str) -> str:
     """A secret where a name belongs is not repeated: what is on the screen stays there."""
     variable = name.removeprefix(FROM_ENVIRONMENT)
     return variable if variable.isidentifier() and len(variable) <= _LONG_NAME else "what the option names (a variable, not a secret)"
-
-
-def _usable(setting: str, text: str) -> str:
-    """A token has no blanks; a password may."""
-    return text if setting == "password" else usable_key(text)
 
 
 def _told(wanted: Wanted, checked: Checked | None, made: Invitation | None) -> dict[str, object]:

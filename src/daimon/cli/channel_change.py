@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from daimon import config
+from daimon import homes
 from daimon.cli import hidden, screen
 from daimon.cli.reloading import News, reloaded
 from daimon.gateway.client import Client
@@ -32,7 +32,7 @@ def test(given: Path | None, name: str, as_json: bool) -> None:
 
 
 def poke(given: Path | None, name: str, as_json: bool) -> None:
-    Client(config.home_at(given).socket).poke(name)
+    Client(homes.home_at(given).socket).poke(name)
     if as_json:
         screen.emit_value({"channel": name, "poked": True})
     else:
@@ -68,4 +68,4 @@ def _asked(left: tuple[str, ...], as_json: bool) -> bool:
 
 
 def _opened(given: Path | None) -> Hookup:
-    return Hookup(config.home_at(given), os.environ, hidden.passphrase)
+    return Hookup(homes.home_at(given), os.environ, hidden.passphrase)

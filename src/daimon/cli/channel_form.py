@@ -4,52 +4,12 @@
 and pipes: it names the option that is missing.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from daimon import hookup
 from daimon.abi.errors import BadInput, LockedOut
 from daimon.cli import hidden, screen
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One thing to ask for."""
-
-    question: str
-    where: str
-    """One line: how to get it."""
-    option: str
-    """Says it in scripts."""
-
-
-FIELDS: dict[str, dict[str, Asked]] = {
-    "mail": {
-        "address": Asked("The agent's own address", "an account of its own, not yours: it reads the whole inbox", "--address"),
-        "imap": Asked("IMAP server, HOST or HOST:PORT", "where its mail comes in; the provider's help pages name it", "--imap"),
-        "smtp": Asked("SMTP server, HOST or HOST:PORT", "where its mail goes out", "--smtp"),
-    },
-    "matrix": {
-        "homeserver": Asked("Homeserver", "its address, such as https://matrix.org", "--homeserver"),
-        "user": Asked("The agent's own account", "not yours; such as @agent:matrix.org, made on that homeserver", "--user"),
-    },
-}
-SECRETS: dict[tuple[str, str], Asked] = {
-    ("telegram", "token"): Asked("Token of the bot", "write /newbot to @BotFather in Telegram; it answers with the token", "--token-stdin"),
-    ("slack", "bot_token"): Asked(
-        "Bot token (xoxb-…)", "api.slack.com/apps, your app, OAuth & Permissions, after Install to Workspace", "--tokens-stdin"
-    ),
-    ("slack", "app_token"): Asked(
-        "App token (xapp-…)", "the same app, Socket Mode: switching it on makes one with connections:write", "--tokens-stdin"
-    ),
-    ("mail", "password"): Asked(
-        "Password", "large providers want an app password: look for that word in the account's security settings", "--password-stdin"
-    ),
-    ("matrix", "token"): Asked(
-        "Access token (Enter: log in with the password instead)", "of the agent's account; a password is used once and not kept",
-        "--token-stdin or --password-stdin",
-    ),
-}  # fmt: skip
+from daimon.steward.channel_questions import Asked
 
 
 class Form(Protocol):

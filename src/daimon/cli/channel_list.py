@@ -7,22 +7,17 @@ from pathlib import Path
 
 from rich.text import Text
 
-from daimon import config, hookup, lines
+from daimon import config, homes, hookup, lines
 from daimon.abi.errors import NotFound
 from daimon.cli import screen
 from daimon.cli.reach import Source, source
 from daimon.gateway.answers import LineState
 from daimon.gateway.client import Client
-from daimon.observe import words
+from daimon.kernel import words
+from daimon.steward.channel_questions import HOW
 
 MOST = 1_000
 _STYLES = {"up": "green", "starting": "", "down": "yellow", "locked_out": "red", "not running": "dim", "waits for a restart": "yellow"}
-_HOW = {
-    "telegram": "a bot of your own",
-    "slack": "an app in your workspace",
-    "mail": "a mailbox of its own, by IMAP and SMTP",
-    "matrix": "an account on a homeserver",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class _Row:
 
 
 def show(given: Path | None, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     settings = config.load(home.config, os.environ)
     client = Client(home.socket)
     is_running = client.is_there()
@@ -48,7 +43,7 @@ def show(given: Path | None, as_json: bool) -> None:
         return
     _print(rows)
     for name in hookup.addable(settings):
-        screen.remark(f"could be added: {name} ({_HOW[name]}), by `daimon channel add {name}`")
+        screen.remark(f"could be added: {name} ({HOW[name]}), by `daimon channel add {name}`")
 
 
 def _row(name: str, line: LineState | None, is_running: bool, mail: tuple[int, int]) -> _Row:
@@ -56,7 +51,7 @@ def _row(name: str, line: LineState | None, is_running: bool, mail: tuple[int, i
     return _Row(name, line, state, *mail)
 
 
-async def _mail(home: config.Home, names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+async def _mail(home: homes.Home, names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     """Of each channel: how many messages are still to go out, and of how many nobody knows."""
     none = dict.fromkeys(names, (0, 0))
     if not names:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import DaimonError
 from daimon.abi.ids import StepRef
@@ -30,18 +30,17 @@ from daimon.cli.speech import HANG, Speech, answers, misread, pick, question
 from daimon.cli.talk import Exchange, Talk
 from daimon.cli.wrap import fill
 from daimon.gateway.answers import Trace
-from daimon.kernel import budget
+from daimon.kernel import budget, words
 from daimon.kernel.feed import Spoken
 from daimon.kernel.questions import OpenQuestion
 from daimon.observe import trace as traces
-from daimon.observe import words
 
 MOST_LATE = 5
 """Answers of a time when no chat was open that are shown."""
 
 
 def converse(given: Path | None, text: str | None, conversation: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     with gateway(home) as line, Interrupt() as interrupt, Talk(line, conversation, interrupt) as talk:
         if text is not None:
             code = _one(talk, text, as_json)

@@ -52,7 +52,7 @@ def test(arguments: list[str], as_json: bool) -> None:
 
 def bench(name: str | None, arguments: list[str]) -> None:
     root = _root()
-    known = {file.stem: file for file in sorted((root / "benchmarks").glob("[!_]*.py"))}
+    known = {file.stem.rstrip("_"): file for file in sorted((root / "benchmarks").glob("[!_]*.py"))}
     if name is None:
         screen.say("\n".join(known) or "this checkout has no benchmarks")
         return
@@ -64,7 +64,7 @@ def bench(name: str | None, arguments: list[str]) -> None:
 
 def _run(check: Check, root: Path, as_json: bool) -> Outcome:
     started = time.monotonic()
-    screen.remark(f"$ {check.name}")
+    screen.verbatim(f"$ {check.name}")
     sys.stdout.flush()
     try:
         code = subprocess.run(check.command, cwd=root, stdout=sys.stderr if as_json else None, check=False).returncode  # noqa: S603

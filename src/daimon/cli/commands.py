@@ -3,6 +3,7 @@
 Only what parsing needs is imported at the top: start-up time is a feature.
 """
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -22,9 +23,34 @@ def up(
     as_json: Json = False,
 ) -> None:
     """Run the gateway until SIGTERM or Ctrl-C."""
+    gc.disable()  # nothing of a thousand modules becomes garbage while they are loaded, and to look for it takes a sixth of the start
     from daimon.cli import serve
 
+    gc.freeze()
+    gc.enable()
     serve.up(home, port, user, as_json)
+
+
+def open_(
+    home: Home = None,
+    rights: Annotated[
+        str, typer.Option(metavar="RIGHTS", help="What the browser may do: some of read,chat,approve,admin.")
+    ] = "read,chat,approve,admin",
+    name: Annotated[str, typer.Option(metavar="NAME", help="What the browser is called in `daimon devices`.", show_default=False)] = "",
+    is_shown_only: Annotated[bool, typer.Option("--print", help="Print the link and open nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Open the control room in a browser, with a link that signs it in once."""
+    from daimon.cli import opening
+
+    opening.open_room(home, rights, name, is_shown_only or as_json, as_json)
+
+
+def acts(home: Home = None, limit: Limit = 50, as_json: Json = False) -> None:
+    """Show what was changed, by which device, and who signed in or tried to."""
+    from daimon.cli import devised
+
+    devised.acts(home, limit, as_json)
 
 
 def chat(
@@ -89,7 +115,7 @@ def trace(
 
 def context(
     turn: Turn,
-    step: Annotated[int | None, typer.Argument(metavar="[STEP]", help="Which model call; else the last.", show_default=False)] = None,
+    step: Annotated[int | None, typer.Argument(metavar="STEP", help="Which model call; else the last.", show_default=False)] = None,
     home: Home = None,
     why: Annotated[str, typer.Option("--why", metavar="WORDS", help="Only what holds these words, with where it comes from.")] = "",
     as_json: Json = False,
@@ -136,9 +162,9 @@ def agents(home: Home = None, as_json: Json = False) -> None:
 
 def decisions(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None:
     """List what people decided, with what they saw and what came of it."""
-    from daimon.cli import look
+    from daimon.cli import decided
 
-    look.decisions(home, limit, as_json)
+    decided.decisions(home, limit, as_json)
 
 
 def reload(home: Home = None, as_json: Json = False) -> None:
@@ -170,7 +196,7 @@ def letters(home: Home = None, limit: Limit = 20, as_json: Json = False) -> None
 
 def costs(
     home: Home = None,
-    by: Annotated[str, typer.Option(metavar="WHAT", help="day, month, job, agent, model, conversation or turn (a task).")] = "day",
+    by: Annotated[str, typer.Option(metavar="WHAT", help="day, month, job, agent, model, conversation, turn (a task) or person.")] = "day",
     since: Annotated[
         str | None,
         typer.Option(metavar="DAY", help="2026-11-01, `today`, `7d` or `month`.", show_default="30d; by month, 12 months"),
@@ -219,7 +245,7 @@ def bench(
 
 
 def undo(
-    which: Annotated[str, typer.Argument(metavar="[ID]", help="Of this workspace; left out: of the agent's own.")] = "",
+    which: Annotated[str, typer.Argument(metavar="ID", help="Of this workspace; left out: of the agent's own.")] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -297,6 +323,7 @@ def doctor(
 ALL = (
     *(
         up,
+        open_,
         chat,
         inject,
         status,
@@ -307,6 +334,7 @@ ALL = (
         questions,
         answer,
         decisions,
+        acts,
         outbox,
         letters,
         costs,

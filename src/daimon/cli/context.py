@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import NotFound
 from daimon.cli import look, screen
@@ -18,7 +18,7 @@ MOST_FOUND = 600
 
 
 def context(given: Path | None, turn: str, step: int | None, words: str, as_json: bool) -> None:
-    found = asyncio.run(_seen(config.home_at(given), turn, step))
+    found = asyncio.run(_seen(homes.home_at(given), turn, step))
     if as_json:
         screen.emit(encode(SeenRequest, found))
     elif words:
@@ -27,7 +27,7 @@ def context(given: Path | None, turn: str, step: int | None, words: str, as_json
         _table(found)
 
 
-async def _seen(home: config.Home, turn: str, step: int | None) -> SeenRequest:
+async def _seen(home: homes.Home, turn: str, step: int | None) -> SeenRequest:
     async with source(home) as journal:
         return await seen(journal, journal, (await look.find(journal, turn)).id, step)
 

@@ -17,7 +17,7 @@ from typing import get_args
 from rich.table import Table
 from rich.text import Text
 
-from daimon import config
+from daimon import config, homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput
 from daimon.abi.ids import HOME_SPACE
@@ -26,8 +26,8 @@ from daimon.abi.ports import Balance, Grouping, Spending
 from daimon.cli import screen
 from daimon.gateway.answers import Costs
 from daimon.gateway.client import Client
+from daimon.kernel import words
 from daimon.kernel.budget import NAMES
-from daimon.observe import words
 
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 USUAL_DAYS = 30
@@ -49,7 +49,7 @@ class Asked:
 
 
 def costs(given: Path | None, by: str, since: str | None, until: str | None, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     settings = config.load(home.config, os.environ)
     asked = read(by, since, until, datetime.now(config.zone(settings)).date())
     found = asyncio.run(_costs(home, settings, asked))
@@ -66,15 +66,15 @@ def costs(given: Path | None, by: str, since: str | None, until: str | None, as_
     _show_balances(found.balances)
 
 
-async def _costs(home: config.Home, settings: config.Settings, asked: Asked) -> Costs:
+async def _costs(home: homes.Home, settings: config.Settings, asked: Asked) -> Costs:
     client = Client(home.socket)
     if client.is_there():
         return client.costs(asked.by, asked.since, asked.until)
-    from daimon import boot
     from daimon.mind import budget_of
+    from daimon.offline.reading import reading
 
     accounts = budget_of(settings).shared(datetime.now(UTC))
-    async with boot.reading(home) as journal:
+    async with reading(home) as journal:
         rows = await journal.spending(HOME_SPACE, asked.by, asked.since, asked.until)
         return Costs(asked.by, rows, await journal.balances(HOME_SPACE, accounts))
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from daimon import config
+from daimon import homes
 from daimon.abi.curator import Curator
 from daimon.abi.errors import BadInput
 from daimon.abi.memory import KINDS, Kind
@@ -18,12 +18,12 @@ T = TypeVar("T")
 
 def done(given: Path | None, do: Callable[[Curator], Awaitable[T]]) -> T:
     """For what can begin in an empty home, too."""
-    return asyncio.run(_done(config.home_at(given), do, may_begin=True))
+    return asyncio.run(_done(homes.home_at(given), do, may_begin=True))
 
 
 def looked(given: Path | None, do: Callable[[Curator], Awaitable[T]]) -> T:
     """For what needs something to be there. Raises NotFound in an empty home, and leaves it empty."""
-    return asyncio.run(_done(config.home_at(given), do, may_begin=False))
+    return asyncio.run(_done(homes.home_at(given), do, may_begin=False))
 
 
 def kinds_of(given: tuple[str, ...]) -> tuple[Kind, ...]:
@@ -33,20 +33,21 @@ def kinds_of(given: tuple[str, ...]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in given)
 
 
-async def _done(home: config.Home, do: Callable[[Curator], Awaitable[T]], may_begin: bool) -> T:
+async def _done(home: homes.Home, do: Callable[[Curator], Awaitable[T]], may_begin: bool) -> T:
     async with _curator(home, may_begin) as curator:
         return await do(curator)
 
 
 @asynccontextmanager
-async def _curator(home: config.Home, may_begin: bool) -> AsyncIterator[Curator]:
+async def _curator(home: homes.Home, may_begin: bool) -> AsyncIterator[Curator]:
     if Client(home.socket).is_there():
         yield RemoteCurator(home.socket)
         return
-    from daimon import boot
+    from daimon.offline.memory import curating
+    from daimon.offline.reading import reading
 
     if not may_begin:
-        async with boot.reading(home):
+        async with reading(home):
             pass
-    async with boot.curating(home) as curator:
+    async with curating(home) as curator:
         yield curator

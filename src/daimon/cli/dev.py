@@ -24,8 +24,8 @@ def provider(
 
     It speaks the HTTP APIs of OpenAI, Anthropic, Google and Ollama; the key is `test-key`. One line is printed for each request.
     """
-    from daimon import boot
     from daimon.cli import screen
+    from daimon.offline.provider import provider as serve
 
     with suppress(KeyboardInterrupt):
-        asyncio.run(boot.provider(script, port, screen.say))
+        asyncio.run(serve(script, port, screen.say))

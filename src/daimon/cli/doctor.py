@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from daimon import boot
+from daimon import homes
 from daimon.abi.cleaning import cleaned
 from daimon.abi.plain import clean
 from daimon.cli import exits, screen
@@ -17,7 +17,7 @@ STYLES = {"ok": "green", "note": "", "warning": "yellow", "error": "red"}
 
 
 def show(given: Path | None, everything: bool, as_json: bool) -> None:
-    home = boot.home_at(given)
+    home = homes.home_at(given)
     is_shown = not as_json and screen.hint(f"looking at {home.path} …")
     findings = asyncio.run(examined(home, everything=everything))
     if is_shown:
@@ -32,7 +32,7 @@ def show(given: Path | None, everything: bool, as_json: bool) -> None:
 
 
 def rebuild_memory(given: Path | None, as_json: bool) -> None:
-    done = memory.set_memory_aside(boot.home_at(given))
+    done = memory.set_memory_aside(homes.home_at(given))
     if as_json:
         screen.emit_value({"did": done})
     else:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from daimon import boot, config, law
+from daimon import config, homes, law, tooling
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import HOME_SPACE, StepRef
@@ -37,7 +37,7 @@ SHOWN = {
 
 
 def recorded(given: Path | None, step: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     intended, grants = asyncio.run(_intended(home, step))
     gate, (rules, _) = intended.gate, law.in_force(home)
     says = {id_: rules.says(id_, grants) for id_ in gate.rules}
@@ -50,7 +50,7 @@ def recorded(given: Path | None, step: str, as_json: bool) -> None:
         screen.remark(f"judged by policies of version {gate.version or '-'}; today it is {rules.version}, and the sentences are today's")
 
 
-async def _intended(home: config.Home, text: str) -> tuple[Intended, tuple[Grant, ...]]:
+async def _intended(home: homes.Home, text: str) -> tuple[Intended, tuple[Grant, ...]]:
     """The call, and every grant that ever was."""
     turn, _, number = text.rpartition(":")
     try:
@@ -80,14 +80,14 @@ def _policies(says: dict[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def supposed(given: Path | None, asked: dict[str, Any], as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     try:
         case = Case.model_validate(asked)
     except ValidationError as bad:
         first = bad.errors(include_url=False)[0]
         raise BadInput(f"{first['loc'][0]}: {first['msg']}, found {first['input']!r:.80}") from None
-    settings, (rules, _) = boot.settings_of(home), law.in_force(home)
-    manifests = boot.manifests(settings, home)
+    settings, (rules, _) = config.settings_of(home), law.in_force(home)
+    manifests = tooling.manifests(settings, home)
     ruling = World(rules, law.agents_of(settings, manifests), manifests, datetime.now(UTC)).decide(case)
     says = {id_: rules.says(id_) for id_ in ruling.policies}
     if as_json:

@@ -4,6 +4,7 @@ Never a stack trace, unless --debug asks for it, and never a secret: neither wha
 opens without asking anybody. A gateway cleans what it says and what it logs by itself.
 """
 
+import errno
 import json
 import logging
 import os
@@ -12,10 +13,14 @@ import threading
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from daimon.abi.errors import DaimonError
 from daimon.cli import exits
 from daimon.cli.options import DEBUG_VARIABLE, JSON_VARIABLE
+
+if TYPE_CHECKING:
+    from daimon.homes import Home
 
 _LOG = logging.getLogger(__name__)
 
@@ -32,6 +37,9 @@ def tell(error: BaseException) -> int:
             return exits.INTERRUPTED
         case BrokenPipeError():
             return exits.FAILED
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            code, name = exits.FULL, "no_space"
+            text = f"the disk of {cause.filename or f'the home {_home().path}'} is full; make room, then run this again"
         case OSError(strerror=str(why)):
             place = f"{cause.filename}: " if cause.filename else ""
             code, name, text = exits.FAILED, "os_error", f"{place}{why}"
@@ -92,21 +100,27 @@ def innermost(error: BaseException) -> BaseException:
 
 
 def _write(code: str, text: str) -> None:
-    from daimon.cli.screen import plain
+    from daimon.cli.screen import readable
 
     text = _clean(text)
     if os.environ.get(JSON_VARIABLE) or "--json" in sys.argv:
         line = json.dumps({"error": {"code": code, "message": text}})
     else:
-        line = f"daimon: {plain(text)}"
+        line = readable(f"daimon: {text}")
     sys.stderr.write(line + "\n")
 
 
+def _home() -> "Home":
+    from daimon.homes import home_at
+
+    return home_at(_home_given())
+
+
 def _clean(text: str) -> str:
-    from daimon.config import home_at, without_shapes
+    from daimon.config import without_shapes
 
     with suppress(DaimonError, OSError):  # somebody else's home, perhaps
-        home = home_at(_home_given())
+        home = _home()
         if home.vault.exists():
             from daimon.keeper import redactor_of
 

@@ -22,10 +22,10 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say whether a command may run; exit code 3 if it never may. Put it behind `--`. Nothing is run."""
-    from daimon import boot, config, law
+    from daimon import config, homes, law
     from daimon.cli import exits, screen
 
-    with law.floor_of(boot.settings_of(config.home_at(home))) as floor:
+    with law.floor_of(config.settings_of(homes.home_at(home))) as floor:
         why = floor.check(command[0]) if len(command) == 1 else floor.check_words(command)
     if as_json:
         screen.emit_value({"may_run": not why, "reason": why})

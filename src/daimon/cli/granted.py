@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.ports import Given
@@ -18,7 +18,7 @@ from daimon.kernel import offers
 
 def show(given: Path | None, is_all: bool, as_json: bool) -> None:
     now = datetime.now(UTC)
-    found = tuple(each for each in asyncio.run(_given(config.home_at(given))) if is_all or each.is_in_force(now))
+    found = tuple(each for each in asyncio.run(_given(homes.home_at(given))) if is_all or each.is_in_force(now))
     if as_json:
         screen.emit(encode(tuple[Given, ...], found))
         return
@@ -29,7 +29,7 @@ def show(given: Path | None, is_all: bool, as_json: bool) -> None:
 
 
 def revoke(given: Path | None, grant: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     client = Client(home.socket)
     revoked = client.revoke(grant) if client.is_there() else asyncio.run(_revoke(home, grant))
     if as_json:
@@ -38,15 +38,15 @@ def revoke(given: Path | None, grant: str, as_json: bool) -> None:
         screen.say(f"revoked {revoked.grant.id}: {offers.words(revoked.grant)}")
 
 
-async def _given(home: config.Home) -> tuple[Given, ...]:
+async def _given(home: homes.Home) -> tuple[Given, ...]:
     async with source(home) as journal:
         return await journal.given(HOME_SPACE)
 
 
-async def _revoke(home: config.Home, grant: str) -> Given:
-    from daimon import boot
+async def _revoke(home: homes.Home, grant: str) -> Given:
+    from daimon.offline.grants import granting
 
-    async with boot.granting(home) as standing:
+    async with granting(home) as standing:
         return await standing.revoke(grant, OWNER)
 
 

@@ -7,24 +7,26 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import JsonValue
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.event import Address
-from daimon.abi.hook import Filter, Hook, Hooked, Hooks, Posted, Scheme, secret_of
+from daimon.abi.hook import Filter, Hook, Hooked, Hooks, Posted, Scheme, secret_of, secrets_of
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
 from daimon.cli import automated, hook_secrets, screen, silence
 from daimon.gateway.client import Client
 from daimon.gateway.hooks import signature
-from daimon.gateway.hooks.check import check
 
 T = TypeVar("T")
+if TYPE_CHECKING:
+    from daimon import config
+
 USUAL_PORT = 7310
 
 
@@ -54,6 +56,8 @@ def wished(name: str, scheme: Scheme, wish: Wish, limits: Limits) -> Hook:
         conversation=wish.conversation, to=_address(wish.to), filters=tuple(map(_filter, wish.only)), schema=_schema(wish.schema),
         most_bytes=limits.most_bytes, tolerance_s=limits.tolerance_s, per_minute=limits.per_minute,
     )  # fmt: skip
+    from daimon.gateway.hooks.check import check
+
     check(hook)
     if bool(hook.task.strip()) == wish.collect:
         both = "--task and --collect exclude each other" if wish.collect else "what is to become of deliveries is missing"
@@ -62,7 +66,7 @@ def wished(name: str, scheme: Scheme, wish: Wish, limits: Limits) -> Hook:
 
 
 def add(given: Path | None, hook: Hook, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     if any(each.hook.name == hook.name for each in _all(home)):
         raise BadInput(f"there is a hook {hook.name} already; `daimon hooks show {hook.name}` shows it, `remove` makes room")
     home.ensure()
@@ -73,7 +77,7 @@ def add(given: Path | None, hook: Hook, as_json: bool) -> None:
 
 
 def show_all(given: Path | None, as_json: bool) -> None:
-    found = _all(config.home_at(given))
+    found = _all(homes.home_at(given))
     if as_json:
         screen.emit(encode(tuple[Hooked, ...], found))
         return
@@ -85,7 +89,7 @@ def show_all(given: Path | None, as_json: bool) -> None:
 
 
 def show(given: Path | None, name: str, with_secret: bool, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     hooked = found(home, name)
     secret = hook_secrets.ensured(home, hooked.hook.secret) if with_secret else ""
     if as_json:
@@ -110,7 +114,7 @@ def _facts(hooked: Hooked) -> list[tuple[str, str]]:
 
 
 def deliveries(given: Path | None, name: str, limit: int, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     client = Client(home.socket)
     if client.is_there():
         posted = client.ask(tuple[Posted, ...], "GET", f"/v1/hooks/{name}/deliveries", query={"limit": str(limit)})
@@ -129,7 +133,7 @@ def deliveries(given: Path | None, name: str, limit: int, as_json: bool) -> None
 
 
 def change(given: Path | None, name: str, as_json: bool, is_paused: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     changed = _make(home, replace(found(home, name).hook, is_paused=is_paused))
     if as_json:
         screen.emit(encode(Hooked, changed))
@@ -138,26 +142,26 @@ def change(given: Path | None, name: str, as_json: bool, is_paused: bool) -> Non
 
 
 def remove(given: Path | None, name: str, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     hooked, watching = found(home, name), automated.watching(home, name)
+    secrets_gone = secrets_of(hooked.hook, (each.hook for each in _all(home)))
     client = Client(home.socket)
     if client.is_there():
         client.ask(Hooked, "DELETE", f"/v1/hooks/{name}")
     else:
         _here(home, lambda hooks: hooks.unhook(HOME_SPACE, name, OWNER))
-    if hooked.hook.secret == secret_of(name):  # another one may have other uses
-        hook_secrets.drop(home, hooked.hook.secret)
+    hook_secrets.drop(home, secrets_gone)
     if as_json:
         screen.emit_value({"name": name, "removed": True, "watched_by": list(watching)})
         return
-    screen.say(f"{name} is removed, with its secret")
+    screen.say(f"{name} is removed" + (", with its secret" if secrets_gone else f"; its secret {hooked.hook.secret} stays in the vault"))
     if watching:
         screen.remark(f"warning: looked at by {', '.join(watching)}; each look fails from now on: `daimon automations remove` ends it")
 
 
 def send_sample(given: Path | None, name: str, as_json: bool) -> None:
     """A sample that passes no filter on purpose does no harm; one that does begins a turn, as a delivery would."""
-    home = config.home_at(given)
+    home = homes.home_at(given)
     hook = found(home, name).hook
     body = json.dumps({"test": True, "id": f"test-{secrets.token_hex(8)}", "from": "daimon hooks test"}).encode()
     secret = hook_secrets.ensured(home, hook.secret)
@@ -169,7 +173,7 @@ def send_sample(given: Path | None, name: str, as_json: bool) -> None:
         screen.say(f"the gateway let it in: {json.loads(answer)['outcome']}")
 
 
-def found(home: config.Home, name: str) -> Hooked:
+def found(home: homes.Home, name: str) -> Hooked:
     """Raises NotFound."""
     for each in _all(home):
         if each.hook.name == name:
@@ -177,31 +181,31 @@ def found(home: config.Home, name: str) -> Hooked:
     raise NotFound(f"there is no hook {name!r}; `daimon hooks list` shows all")
 
 
-def _all(home: config.Home) -> tuple[Hooked, ...]:
+def _all(home: homes.Home) -> tuple[Hooked, ...]:
     client = Client(home.socket)
     if client.is_there():
         return client.ask(tuple[Hooked, ...], "GET", "/v1/hooks")
     return _here(home, lambda hooks: hooks.hooks(HOME_SPACE))
 
 
-def _make(home: config.Home, hook: Hook) -> Hooked:
+def _make(home: homes.Home, hook: Hook) -> Hooked:
     client = Client(home.socket)
     if client.is_there():
         return client.ask(Hooked, "PUT", f"/v1/hooks/{hook.name}", encode(Hook, hook))
     return _here(home, lambda hooks: hooks.hook(HOME_SPACE, hook, OWNER, owned("api")))
 
 
-def _here(home: config.Home, does: Callable[[Hooks], Awaitable[T]]) -> T:
-    from daimon import boot
+def _here(home: homes.Home, does: Callable[[Hooks], Awaitable[T]]) -> T:
+    from daimon.offline.hooks import hooking
 
     async def done() -> T:
-        async with boot.hooking(home) as hooks:
+        async with hooking(home) as hooks:
             return await does(hooks)
 
     return asyncio.run(done())
 
 
-def _tell(home: config.Home, hook: Hook, secret: str, as_json: bool, warnings: tuple[str, ...] = ()) -> None:
+def _tell(home: homes.Home, hook: Hook, secret: str, as_json: bool, warnings: tuple[str, ...] = ()) -> None:
     url = _url(home, hook.name)
     if as_json:
         screen.emit_value({"name": hook.name, "address": url, "secret": secret, "warnings": list(warnings)})
@@ -209,14 +213,20 @@ def _tell(home: config.Home, hook: Hook, secret: str, as_json: bool, warnings: t
     screen.say(f"address  {url}")
     if secret:
         screen.say(f"secret   {secret}")
-    if not config.load(home.config, {}).gateway.public_url:
+    if not _gateway(home).public_url:
         screen.remark("only this machine reaches it; set gateway.public_url when a proxy or tunnel passes /hooks/ on (docs/hooks.md)")
     silence.tell(warnings)
 
 
-def _url(home: config.Home, name: str) -> str:
-    gateway = config.load(home.config, {}).gateway
+def _url(home: homes.Home, name: str) -> str:
+    gateway = _gateway(home)
     return f"{gateway.public_url or f'http://127.0.0.1:{gateway.port or USUAL_PORT}'}/hooks/{name}"
+
+
+def _gateway(home: homes.Home) -> "config.Gateway":
+    from daimon import config
+
+    return config.load(home.config, {}).gateway
 
 
 def _address(text: str) -> Address | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from daimon import config
+from daimon import homes
 from daimon.abi.errors import BadInput
 from daimon.cli import exits, screen
 from daimon.cli.reach import RESTART_S, Door, door
@@ -30,7 +30,7 @@ class Piece:
 
 def take_in(given: Path | None, as_json: bool) -> None:
     good = bad = 0
-    with door(config.home_at(given)) as (opened, is_running):
+    with door(homes.home_at(given)) as (opened, is_running):
         for piece in pieces(sys.stdin.buffer):
             try:
                 taken = _hand_in(opened, piece.data)

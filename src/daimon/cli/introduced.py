@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
-from daimon import config, lines
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import OWNER, PrincipalId
@@ -21,6 +21,9 @@ from daimon.gateway.client import Client
 from daimon.gateway.introductions import Everybody, Introducing, everybody
 from daimon.gateway.remote_people import RemoteIntroductions
 
+if TYPE_CHECKING:
+    from daimon import config
+
 T = TypeVar("T")
 LAST = (
     "After this the agent knows no chat of yours: it will not answer you there, and its questions and results wait at the terminal, "
@@ -29,7 +32,7 @@ LAST = (
 
 
 def show(given: Path | None, as_json: bool) -> None:
-    found = asyncio.run(_everybody(config.home_at(given)))
+    found = asyncio.run(_everybody(homes.home_at(given)))
     if as_json:
         screen.emit(encode(Everybody, found))
         return
@@ -43,7 +46,10 @@ def show(given: Path | None, as_json: bool) -> None:
 
 
 def invite(given: Path | None, name: str, rank: Rank, as_json: bool) -> None:
-    made = invited(config.home_at(given), name, rank)
+    from daimon import lines
+
+    home = homes.home_at(given)
+    made = invited(home, name, rank)
     if as_json:
         screen.emit(encode(Invitation, made))
         return
@@ -51,14 +57,17 @@ def invite(given: Path | None, name: str, rank: Rank, as_json: bool) -> None:
     screen.say(pairing.shown(made.code))
     until = f"{made.until.astimezone():%H:%M}"
     screen.remark(f"It pairs {whose}: send it to the agent there, not in a group. Valid until {until}, once.")
+    settings = _settings(home)
+    if not (lines.all_wanted(settings) or settings.extensions):  # an extension may bring one
+        screen.remark("no channel is set up yet on which it could be sent; `daimon channel add` sets one up", style="yellow")
 
 
-def has_owner_on(home: config.Home, channel: str) -> bool:
+def has_owner_on(home: homes.Home, channel: str) -> bool:
     """Whether a chat of the owner's on this channel is paired."""
     return any(contact.channel == channel for contact in _owners(asyncio.run(_everybody(home))))
 
 
-def invited(home: config.Home, name: str, rank: Rank) -> Invitation:
+def invited(home: homes.Home, name: str, rank: Rank) -> Invitation:
     if not name and rank is not Rank.OWNER:
         raise BadInput(f"say who it is for: daimon people invite NAME --as {rank}")
     made: Invitation = asyncio.run(_with(home, lambda by: by.invite(name, rank)))
@@ -69,19 +78,27 @@ def allow(given: Path | None, contact: str, name: str, rank: Rank, as_json: bool
     channel, sender = _parted(contact)
     if not name and rank is not Rank.OWNER:
         raise BadInput("give them a name: daimon people allow CHANNEL:SENDER --name NAME")
-    home = config.home_at(given)
+    home = homes.home_at(given)
     _tell(asyncio.run(_with(home, lambda by: by.allow(channel, sender, name, rank))), as_json)
-    if channel not in lines.all_wanted(config.load(home.config, os.environ)):
+    from daimon import lines
+
+    if channel not in lines.all_wanted(_settings(home)):
         how = f"`daimon channel add {channel}` does it" if channel in lines.KINDS else f"there are {', '.join(lines.KINDS)}"
         screen.remark(f"no channel {screen.plain(channel)} is set up yet; {how}", style="yellow")
 
 
+def _settings(home: homes.Home) -> "config.Settings":
+    from daimon import config
+
+    return config.load(home.config, os.environ)
+
+
 def rank(given: Path | None, person: str, to: Rank, as_json: bool) -> None:
-    _tell(asyncio.run(_with(config.home_at(given), lambda by: by.change(PrincipalId(person), to))), as_json)
+    _tell(asyncio.run(_with(homes.home_at(given), lambda by: by.change(PrincipalId(person), to))), as_json)
 
 
 def remove(given: Path | None, person: str, contact: str, is_agreed: bool, as_json: bool) -> None:
-    home, (channel, sender) = config.home_at(given), _parted(contact) if contact else ("", "")
+    home, (channel, sender) = homes.home_at(given), _parted(contact) if contact else ("", "")
     mine = _owners(asyncio.run(_everybody(home))) if person == OWNER else ()
     if mine and all(not contact or _contact(each) == contact for each in mine):
         consent.require(LAST, is_agreed)
@@ -114,31 +131,31 @@ def _tell(person: Person, as_json: bool) -> None:
         screen.say(f"{person.id} is {person.rank}")
 
 
-async def _everybody(home: config.Home) -> Everybody:
+async def _everybody(home: homes.Home) -> Everybody:
     if Client(home.socket).is_there():
         return await RemoteIntroductions(home.socket).everybody()
-    from daimon import boot
+    from daimon.offline.reading import reading
 
     try:
-        async with boot.reading(home) as journal:
+        async with reading(home) as journal:
             return await everybody(journal)
     except NotFound:
         return Everybody((), ())
 
 
-async def _with(home: config.Home, work: Callable[[Introducing], Awaitable[T]]) -> T:
+async def _with(home: homes.Home, work: Callable[[Introducing], Awaitable[T]]) -> T:
     async with _introducing(home) as by:
         return await work(by)
 
 
 @asynccontextmanager
-async def _introducing(home: config.Home) -> AsyncIterator[Introducing]:
+async def _introducing(home: homes.Home) -> AsyncIterator[Introducing]:
     if Client(home.socket).is_there():
         yield RemoteIntroductions(home.socket)
         return
-    from daimon import boot
+    from daimon.offline.people import introducing
 
-    async with boot.introducing(home) as introductions:
+    async with introducing(home) as introductions:
         yield introductions
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, DaimonError, NotFound
@@ -23,6 +23,7 @@ from daimon.gateway.remote import RemoteWorkspaces
 T = TypeVar("T")
 SIGNS = {"added": "A", "changed": "M", "removed": "D"}
 MOST_SHOWN = 200
+NONE_YET = "one is made when an agent first writes or runs something, and `daimon workspace new DIR` makes one of a directory of yours"
 ADVICE = {
     "apply": "name other paths to apply those, or put these back as they were (`daimon workspace diff --text` shows both sides)",
     "merge": "change one side so that both agree, or discard the fork",
@@ -45,7 +46,10 @@ def show(given: Path | None, which: str, as_json: bool) -> None:
     rows = screen.table("id", "name", "directory", "at", "forked from", "")
     for each in found:
         rows.add_row(*(Text(screen.plain(cell)) for cell in _row(each)))
-    screen.out().print(rows if found else "there is no workspace yet")
+    if found:
+        screen.out().print(rows)
+    else:
+        screen.tell(f"there is no workspace yet; {NONE_YET}")
 
 
 def checkpoint(given: Path | None, which: str, why: str, as_json: bool) -> None:
@@ -66,7 +70,7 @@ def fork(given: Path | None, which: str, name: str, at: str, as_json: bool) -> N
 
 def run(given: Path | None, which: str, command: tuple[str, ...], role: str) -> None:
     async def tried() -> Tried:
-        async with _arranged(config.home_at(given)) as found:
+        async with _arranged(homes.home_at(given)) as found:
             return await found.trials.run(await _chosen(given, found.workspaces, which), command, role)
 
     try:
@@ -235,8 +239,10 @@ async def _chosen(given: Path | None, all_: Workspaces, which: str) -> Workspace
         own = await asyncio.to_thread(_own, given)
         fitting = [each.id for each in found if each.base == own and each.forked_from is None]
     if not fitting:
-        what = f"workspace {which}" if which else "workspace of the agent's own yet"
-        raise NotFound(f"there is no {what}; `daimon workspace list` shows which there are")
+        if not which:
+            others = f"name one of those that there are: {', '.join(each.name or each.id for each in found[:5])}" if found else NONE_YET
+            raise NotFound(f"there is no workspace of the agent's own yet; {others}")
+        raise NotFound(f"there is no workspace {which}; `daimon workspace list` shows which there are")
     return fitting[0]
 
 
@@ -257,14 +263,14 @@ def _inside(path: str, base: str) -> str:
 
 
 def _own(given: Path | None) -> str:
-    from daimon import boot
+    from daimon.offline.workspaces import own_workspace
 
-    return boot.own_workspace(boot.home_at(given))
+    return own_workspace(homes.home_at(given))
 
 
 def _done(given: Path | None, do: Callable[[Workspaces], Awaitable[T]]) -> T:
     async def whole() -> T:
-        async with _arranged(config.home_at(given)) as found:
+        async with _arranged(homes.home_at(given)) as found:
             return await do(found.workspaces)
 
     return asyncio.run(whole())
@@ -277,12 +283,12 @@ class Arranged:
 
 
 @asynccontextmanager
-async def _arranged(home: config.Home) -> AsyncIterator[Arranged]:
+async def _arranged(home: homes.Home) -> AsyncIterator[Arranged]:
     if Client(home.socket).is_there():
         remote = RemoteWorkspaces(home.socket)
         yield Arranged(remote, remote)
         return
-    from daimon import boot
+    from daimon.offline.workspaces import arranging
 
-    async with boot.arranging(home) as (workspaces, trials):
+    async with arranging(home) as (workspaces, trials):
         yield Arranged(workspaces, trials)

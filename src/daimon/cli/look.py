@@ -7,32 +7,29 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from daimon import __version__, config
+from daimon import __version__, homes
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, NotFound
 from daimon.abi.ids import HOME_SPACE, TurnId
 from daimon.abi.ports import Count
 from daimon.abi.step import ModelFailed, Replied
 from daimon.abi.turn import State, Turn
-from daimon.cli import page, screen
+from daimon.cli import screen
 from daimon.cli.reach import Source, source
-from daimon.cli.speech import question
 from daimon.gateway.answers import Letter, LineState, Status, Trace
 from daimon.gateway.client import Client
 from daimon.gateway.codes import code_of
+from daimon.kernel import words
 from daimon.kernel.questions import OpenQuestion, open_questions
-from daimon.observe import words
-from daimon.observe.decisions import HumanDecision
-from daimon.observe.decisions import decisions as found_decisions
-from daimon.observe.trace import report
 
+STATES = {State.QUEUED: "cyan", State.RUNNING: "cyan", State.PARKED: "yellow", State.DONE: "green", State.FAILED: "red"}
 LAST = "last"
 MOST_SEARCHED = 1_000
 MOST_CODES = 5
 
 
 def status(given: Path | None, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     client = Client(home.socket)
     if client.is_there():
         running = client.status()
@@ -57,7 +54,7 @@ def _waiting(found: tuple[OpenQuestion, ...]) -> tuple[tuple[str, str], ...]:
     return (("questions", f"{many} for you ({codes}{', …' if len(found) > MOST_CODES else ''}); `daimon questions` lists them"),)
 
 
-async def _count(home: config.Home) -> Count:
+async def _count(home: homes.Home) -> Count:
     async with source(home) as journal:
         return await journal.count()
 
@@ -72,6 +69,7 @@ def _running(status: Status) -> tuple[tuple[str, str], ...]:
         *((("cost", "; ".join(map(words.balance, status.balances))),) if status.balances else ()),
         *((("channels", ", ".join(map(_line, status.lines))),) if status.lines else ()),
         *((("strangers", f"{status.strangers} knocked and got no answer; `daimon people` lists them"),) if status.strangers else ()),
+        *((("learned", f"{status.lessons} proposals wait for your word; `daimon skills proposals` lists them"),) if status.lessons else ()),
         *(("warning", warning) for warning in status.warnings),
     )
 
@@ -101,10 +99,10 @@ def _amounts(count: Count) -> tuple[tuple[str, str], ...]:
 def turns(given: Path | None, limit: int, conversation: str | None, state: str | None, as_json: bool) -> None:
     if state is not None and state not in State.__members__.values():
         raise typer.BadParameter(f"{state!r} is none of {', '.join(State)}", param_hint="--state")
-    asyncio.run(_turns(config.home_at(given), limit, conversation, None if state is None else State(state), as_json))
+    asyncio.run(_turns(homes.home_at(given), limit, conversation, None if state is None else State(state), as_json))
 
 
-async def _turns(home: config.Home, limit: int, conversation: str | None, state: State | None, as_json: bool) -> None:
+async def _turns(home: homes.Home, limit: int, conversation: str | None, state: State | None, as_json: bool) -> None:
     async with source(home) as journal:
         found = await journal.turns(HOME_SPACE, limit, conversation, state)
         if as_json:
@@ -114,31 +112,34 @@ async def _turns(home: config.Home, limit: int, conversation: str | None, state:
         for turn in found:
             said = words.said((await journal.event(turn.event)).body)
             rows.add_row(
-                turn.id, f"{turn.created_at:%m-%d %H:%M:%S}", Text(turn.state, page.STATES[turn.state]), turn.ending or "",
+                turn.id, f"{turn.created_at:%m-%d %H:%M:%S}", Text(turn.state, STATES[turn.state]), turn.ending or "",
                 screen.plain(turn.conversation), Text(screen.plain(words.short(said))),
             )  # fmt: skip
     screen.out().print(rows if found else "no turns")
 
 
 def trace(given: Path | None, turn: str, as_json: bool) -> None:
-    found = asyncio.run(_trace(config.home_at(given), turn))
+    found = asyncio.run(_trace(homes.home_at(given), turn))
     if as_json:
         screen.emit(encode(Trace, found))
     else:
+        from daimon.cli import page
+        from daimon.observe.trace import report
+
         page.show(report(found.turn, found.event, found.steps, found.late))
 
 
-async def _trace(home: config.Home, turn: str) -> Trace:
+async def _trace(home: homes.Home, turn: str) -> Trace:
     async with source(home) as journal:
         found = await find(journal, turn)
         return Trace(found, await journal.event(found.event), await journal.steps(found.id), await journal.late(found.id))
 
 
 def prompt(given: Path | None, turn: str, n: int) -> None:
-    screen.raw(asyncio.run(_prompt(config.home_at(given), turn, n)))
+    screen.raw(asyncio.run(_prompt(homes.home_at(given), turn, n)))
 
 
-async def _prompt(home: config.Home, turn: str, n: int) -> bytes:
+async def _prompt(home: homes.Home, turn: str, n: int) -> bytes:
     async with source(home) as journal:
         found = await find(journal, turn)
         calls = {step.n: step.body.request for step in await journal.steps(found.id) if isinstance(step.body, Replied | ModelFailed)}
@@ -167,10 +168,12 @@ async def find(journal: Source, text: str) -> Turn:
 
 
 def questions(given: Path | None, as_json: bool) -> None:
-    found = asyncio.run(open_now(config.home_at(given)))
+    found = asyncio.run(open_now(homes.home_at(given)))
     if as_json:
         screen.emit(encode(tuple[OpenQuestion, ...], found))
         return
+    from daimon.cli.speech import question
+
     rows = screen.table("answer to", "code", "asked", "conversation", "question")
     for asked in found:
         rows.add_row(
@@ -183,35 +186,13 @@ def questions(given: Path | None, as_json: bool) -> None:
     screen.out().print(rows if found else "nobody is being asked anything")
 
 
-def decisions(given: Path | None, limit: int, as_json: bool) -> None:
-    found = asyncio.run(_decisions(config.home_at(given), limit))
-    if as_json:
-        screen.emit(encode(tuple[HumanDecision, ...], found))
-        return
-    rows = screen.table("asked", "question", "answer", "after", "outcome")
-    for made in found:
-        answer = f"{f'{made.choice} {made.text}'.strip()}, {made.by}" if made.by else f"{made.choice}, nobody answered in time"
-        outcomes = "; ".join(f"{case.tool}: {case.outcome}" for case in made.cases)
-        granted = "".join(f"; granted {grant.id}" for grant in made.grants)
-        rows.add_row(
-            f"{made.asked_at:%m-%d %H:%M:%S}", Text(screen.plain(words.short(made.question.text))), Text(screen.plain(answer)),
-            words.duration(made.took_s), Text(screen.plain(outcomes + granted)),
-        )  # fmt: skip
-    screen.out().print(rows if found else "nobody has decided anything yet")
-
-
-async def _decisions(home: config.Home, limit: int) -> tuple[HumanDecision, ...]:
-    async with source(home) as journal:
-        return await found_decisions(journal, HOME_SPACE, limit)
-
-
-async def open_now(home: config.Home) -> tuple[OpenQuestion, ...]:
+async def open_now(home: homes.Home) -> tuple[OpenQuestion, ...]:
     async with source(home) as journal:
         return await open_questions(journal, HOME_SPACE)
 
 
 def letters(given: Path | None, limit: int, as_json: bool) -> None:
-    found = asyncio.run(_letters(config.home_at(given), limit))
+    found = asyncio.run(_letters(homes.home_at(given), limit))
     if as_json:
         screen.emit(encode(tuple[Letter, ...], found))
         return
@@ -226,7 +207,7 @@ def letters(given: Path | None, limit: int, as_json: bool) -> None:
     screen.out().print(rows if found else "no dead letters")
 
 
-async def _letters(home: config.Home, limit: int) -> tuple[Letter, ...]:
+async def _letters(home: homes.Home, limit: int) -> tuple[Letter, ...]:
     async with source(home) as journal:
         found = await journal.letters(limit)
         return tuple(Letter(letter.source, letter.reason, letter.at, letter.body.decode("utf-8", "backslashreplace")) for letter in found)

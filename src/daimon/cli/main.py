@@ -10,14 +10,17 @@ import typer
 from daimon import __version__
 from daimon.cli import (
     automations,
+    calendar,
     channel,
     commands,
     dev,
+    devices,
     exits,
     failures,
     floor,
     grants,
     hooks,
+    manual,
     memory,
     model,
     options,
@@ -25,20 +28,23 @@ from daimon.cli import (
     policy,
     sandbox,
     secrets,
+    servers,
     service,
+    serving,
+    skills,
     workspace,
 )
 
 app = typer.Typer(
     name="daimon",
-    help="An operating system for personal agents.",
+    help="An operating system for personal agents. `daimon up` starts it; `daimon open` or `daimon chat`, in another terminal, talk to it.",
     epilog=exits.as_help(),
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 for command in commands.ALL:
-    app.command()(command)
+    app.command(command.__name__.rstrip("_"))(command)
 for passing_on in commands.PASSING_ON:
     app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(passing_on)
 app.add_typer(dev.app, name="dev")
@@ -46,7 +52,10 @@ app.add_typer(model.app, name="model")
 app.add_typer(policy.app, name="policy")
 app.add_typer(grants.app, name="grants")
 app.add_typer(channel.app, name="channel")
+app.add_typer(calendar.app, name="calendar")
 app.add_typer(people.app, name="people")
+app.add_typer(devices.app, name="devices")
+serving.join(servers.app)
 app.add_typer(hooks.app, name="hooks")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(workspace.app, name="workspace")
@@ -54,7 +63,9 @@ app.add_typer(memory.app, name="memory")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(service.app, name="service")
 app.add_typer(floor.app, name="floor")
+app.add_typer(servers.app, name="mcp")
 app.add_typer(automations.app, name="automations")
+app.add_typer(skills.app, name="skills")
 
 
 def _version(asked: bool) -> None:
@@ -78,7 +89,7 @@ def everywhere(
 def main() -> None:
     code: int | str | None = exits.OK
     try:
-        app(prog_name="daimon")
+        manual.bound(app)(prog_name="daimon")
     except SystemExit as end:
         code = end.code
     except BaseException as error:  # noqa: BLE001 - the last place that can turn it into a sentence

@@ -116,7 +116,7 @@ def learn(
 
 @app.command()
 def forget(
-    id_: Annotated[str, typer.Argument(metavar="[ID]", help="It becomes history, and can be taken back.", show_default=False)] = "",
+    id_: Annotated[str, typer.Argument(metavar="ID", help="It becomes history, and can be taken back.", show_default=False)] = "",
     source: Annotated[
         str,
         typer.Option(
@@ -153,7 +153,7 @@ def restore(
 
 @app.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A new file, for your eyes only.", show_default="stdout")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A new file, for your eyes only.", show_default="stdout")] = None,
     kind: Kinds = None,
     home: Home = None,
     as_json: Json = False,

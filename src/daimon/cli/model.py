@@ -37,8 +37,9 @@ def add(  # noqa: PLR0913 - every option of the command
 ) -> None:
     """Set up a model. What is left out is asked for, if you sit at a terminal."""
     from daimon.cli import model_add
+    from daimon.steward.model_adding import Flags
 
-    flags = model_add.Flags(
+    flags = Flags(
         name=name,
         vendor=vendor,
         model=model,

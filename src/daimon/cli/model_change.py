@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from daimon import config
+from daimon import config, homes
 from daimon.abi.errors import BadInput
 from daimon.abi.money import dollars
-from daimon.cli import hidden, model_words, screen
+from daimon.cli import hidden, screen
 from daimon.cli.reloading import News, reloaded
 from daimon.setup import Answer, Setup, Wanted, place_of, rate_of
+from daimon.steward import model_words
 
 ORDER_VARIABLE = f"{config.PREFIX}MODEL__USE"
 
@@ -69,7 +70,7 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
 
 
 def opened(given: Path | None) -> Setup:
-    return Setup(config.home_at(given), os.environ, hidden.passphrase)
+    return Setup(homes.home_at(given), os.environ, hidden.passphrase)
 
 
 def changed(setup: Setup, as_json: bool, value: Mapping[str, object], text: str, news: News = USED) -> None:

@@ -1,101 +1,28 @@
 """What `daimon model add` asks for, step by step, and what happens where nobody can be asked.
 
-`Terminal` asks the person; a key is typed unseen and never shown. `Silent` stands in for it in scripts and pipes: it takes what can be
+`Terminal` asks the person; a key is typed unseen and never shown. In scripts and pipes `Silent` stands in for it, which takes what can be
 taken without a question, and otherwise names the flag that is missing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from daimon import setup
 from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.cli import hidden, screen
-from daimon.cli import model_words as words
-from daimon.config import Price
 from daimon.setup import Found, Offer
+from daimon.steward import model_words as words
+from daimon.steward.model_adding import OwnPrice, Picked
+from daimon.steward.model_silence import Missing
 
 MOST_SHOWN = 20
-OwnPrice = Price | Literal["free", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """A vendor, and what was found of it."""
-
-    vendor: str
-    base_url: str | None = None
-    variable: str | None = None
-
-
-class Form(Protocol):
-    def vendor(self, found: Found) -> Picked: ...
-
-    def base_url(self) -> str: ...
-
-    def keeps_variable(self, variable: str) -> bool:
-        """Shall the key stay in the environment, instead of being copied?"""
-        ...
-
-    def key(self, title: str, is_needed: bool) -> str:
-        """Empty: none, where none is needed."""
-        ...
-
-    def another_key(self, title: str, failed: ProviderFailed) -> str: ...
-
-    def another_address(self, address: str, failed: ProviderFailed) -> str:
-        """The same again: one more try."""
-        ...
-
-    def model(self, offers: Sequence[Offer], usual: str) -> str: ...
-
-    def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice: ...
-
-    def name(self, usual: str) -> str: ...
-
-    def object(self, bad: BadInput) -> None:
-        """To an answer, so that it is given again."""
-        ...
-
-
-class Silent:
-    def vendor(self, found: Found) -> Picked:
-        raise BadInput(f"--vendor is missing: {', '.join(setup.VENDORS)}{_seen(found)}")
-
-    def base_url(self) -> str:
-        raise BadInput("--base-url is missing: where the server is, such as http://127.0.0.1:8000/v1")
-
-    def keeps_variable(self, variable: str) -> bool:
-        return True
-
-    def key(self, title: str, is_needed: bool) -> str:
-        if is_needed:
-            raise BadInput(f"{title} needs a key: give it with --key-stdin, or name its variable with --key-env")
-        return ""
-
-    def another_key(self, title: str, failed: ProviderFailed) -> str:
-        raise failed
-
-    def another_address(self, address: str, failed: ProviderFailed) -> str:
-        raise failed
-
-    def model(self, offers: Sequence[Offer], usual: str) -> str:
-        names = ", ".join(offer.model for offer in offers[:MOST_SHOWN])
-        raise BadInput(f"--model is missing; this provider has {names or 'none at the moment'}")
-
-    def price(self, model: str, usual: Literal["free", "unknown"]) -> OwnPrice:
-        return usual
-
-    def name(self, usual: str) -> str:
-        return usual
-
-    def object(self, bad: BadInput) -> None:
-        raise bad
-
-
-def _seen(found: Found) -> str:
-    here = [key.variable for key in found.keys] + [server.base_url for server in found.servers]
-    return f"; found here: {', '.join(here)}" if here else ""
+MISSING = Missing(
+    vendor="--vendor is missing: {vendors}{found}",
+    base_url="--base-url is missing: where the server is, such as http://127.0.0.1:8000/v1",
+    key="{title} needs a key: give it with --key-stdin, or name its variable with --key-env",
+    model="--model is missing; this provider has {models}",
+)
+"""What a script is told, where nobody can be asked."""
 
 
 class Terminal:

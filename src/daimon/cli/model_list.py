@@ -8,9 +8,10 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from daimon.cli import model_words, screen
+from daimon.cli import screen
 from daimon.cli.model_change import opened
 from daimon.setup import Offer, Rate, Row
+from daimon.steward import model_words
 
 _INDENT = " " * 3
 

@@ -7,12 +7,12 @@ from typing import get_args
 import typer
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.ports import Delivery, Mailing
 from daimon.cli import screen
 from daimon.cli.reach import source
-from daimon.observe import words
+from daimon.kernel import words
 
 STYLES = {"queued": "yellow", "sending": "yellow", "sent": "green", "confirmed": "green", "unknown": "magenta", "failed": "red"}
 
@@ -20,7 +20,7 @@ STYLES = {"queued": "yellow", "sending": "yellow", "sent": "green", "confirmed":
 def show(given: Path | None, limit: int, channel: str, state: str, as_json: bool) -> None:
     if state and state not in get_args(Delivery):
         raise typer.BadParameter(f"{state!r} is none of {', '.join(get_args(Delivery))}", param_hint="--state")
-    found = asyncio.run(_found(config.home_at(given), limit, channel, state))
+    found = asyncio.run(_found(homes.home_at(given), limit, channel, state))
     if as_json:
         screen.emit(encode(tuple[Mailing, ...], found))
         return
@@ -33,7 +33,7 @@ def show(given: Path | None, limit: int, channel: str, state: str, as_json: bool
     screen.out().print(rows if found else "nothing went out")
 
 
-async def _found(home: config.Home, limit: int, channel: str, state: str) -> tuple[Mailing, ...]:
+async def _found(home: homes.Home, limit: int, channel: str, state: str) -> tuple[Mailing, ...]:
     async with source(home) as journal:
         return await journal.mailings(limit, channel, state)
 

@@ -5,12 +5,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from daimon.abi.money import dollars
-from daimon.abi.turn import State
 from daimon.cli import screen
-from daimon.observe import words
-from daimon.observe.trace import Entry, Report, Tone, Totals
+from daimon.kernel import words
+from daimon.kernel.totals import Totals
+from daimon.observe.trace import Entry, Report, Tone
 
-STATES = {State.QUEUED: "cyan", State.RUNNING: "cyan", State.PARKED: "yellow", State.DONE: "green", State.FAILED: "red"}
 TONES: dict[Tone, str] = {"plain": "", "good": "", "bad": "red", "asks": "yellow", "quiet": "dim"}
 MOST_SHOWN = 4_000
 INDENT = 16

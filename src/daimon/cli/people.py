@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from daimon.abi.people import Rank
+from daimon.abi.rank import Rank
 from daimon.cli.options import Home, Json, hand_down
 
 app = typer.Typer(rich_markup_mode="rich")
@@ -33,7 +33,7 @@ def list_(home: Home = None, as_json: Json = False) -> None:
 
 @app.command()
 def invite(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Who it is for; left out: you.", show_default=False)] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who it is for; left out: you.", show_default=False)] = "",
     rank: Annotated[Rank | None, typer.Option("--as", help="Guest, if a name is given.", show_default=False)] = None,
     home: Home = None,
     as_json: Json = False,
@@ -74,7 +74,7 @@ def rank(
 @app.command()
 def remove(
     person: Who,
-    contact: Annotated[str, typer.Argument(metavar="[CHANNEL:SENDER]", help="Only this chat of theirs.", show_default=False)] = "",
+    contact: Annotated[str, typer.Argument(metavar="CHANNEL:SENDER", help="Only this chat of theirs.", show_default=False)] = "",
     is_agreed: Annotated[bool, typer.Option("--yes", help="Do not ask, where it is your own last chat.")] = False,
     home: Home = None,
     as_json: Json = False,

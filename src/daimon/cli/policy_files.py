@@ -1,7 +1,5 @@
 """`daimon policy show`, `check` and `test`. None of them needs a running gateway."""
 
-import difflib
-import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,20 +7,18 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from daimon import boot, config, law
+from daimon import config, homes, law, tooling
 from daimon.abi.errors import Misconfigured
 from daimon.cli import exits, screen
-from daimon.policy.cases import Outcome, World
-from daimon.policy.source import Source
+from daimon.policy.cases import Outcome
+from daimon.steward.policies import outcomes, strange_tools
 
 if TYPE_CHECKING:
     from daimon.policy.cedar import Statement
 
-TOOL = re.compile(r'\bTool::"([^"\\]*)"')
-
 
 def show(given: Path | None, as_json: bool) -> None:
-    found, warnings = law.in_force(config.home_at(given))
+    found, warnings = law.in_force(homes.home_at(given))
     statements = found.statements
     if as_json:
         told = [{"id": s.id, "effect": s.effect, "says": s.says, "place": s.place, "text": s.text} for s in statements]
@@ -38,7 +34,7 @@ def show(given: Path | None, as_json: bool) -> None:
 
 
 def check(given: Path | None, files: list[Path], as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     texts = law.texts_of(files) if files else law.texts_in(home)
     rules = law.rules_of(texts)
     rules.check()
@@ -53,23 +49,16 @@ def check(given: Path | None, files: list[Path], as_json: bool) -> None:
             screen.remark(warning, "yellow")
 
 
-def _strange_tools(home: config.Home, statements: "list[Statement]") -> list[str]:
-    """A policy may speak of a tool that will come; one that is misspelt never counts, and a forbid then closes nothing."""
+def _strange_tools(home: homes.Home, statements: "list[Statement]") -> list[str]:
     try:
-        known = [manifest.name for manifest in boot.manifests(boot.settings_of(home), home)]
+        known = [manifest.name for manifest in tooling.manifests(config.settings_of(home), home)]
     except Misconfigured:
         return []
-    told = []
-    for each in statements:
-        for name in dict.fromkeys(TOOL.findall(each.text)):
-            if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                told.append(f"{each.place}: no tool is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    return told
+    return strange_tools(statements, known)
 
 
 def test(given: Path | None, as_json: bool) -> None:
-    outcomes = tuple(run(config.home_at(given)))
+    outcomes = tuple(run(homes.home_at(given)))
     failed = [outcome for outcome in outcomes if not outcome.is_met]
     if as_json:
         screen.emit_value({"ok": not failed, "cases": [_as_value(outcome) for outcome in outcomes]})
@@ -81,18 +70,9 @@ def test(given: Path | None, as_json: bool) -> None:
     sys.exit(exits.FAILED if failed else exits.OK)
 
 
-def run(home: config.Home) -> list[Outcome]:
-    """Those of the package against the package's policies, the owner's against all."""
-    settings = boot.settings_of(home)
-    manifests = boot.manifests(settings, home)
-    agents, now = law.agents_of(settings, manifests), datetime.now(UTC)
-    shipped = World(law.rules_of({}), agents, manifests, now)
-    outcomes = list(shipped.run(Source(law.SHIPPED_TESTS, law.shipped_tests())))
-    own = law.rules_of(law.texts_in(home))
-    own.check()
-    for name, text in law.tests_in(home).items():
-        outcomes += World(own, agents, manifests, now).run(Source(name, text))
-    return outcomes
+def run(home: homes.Home) -> list[Outcome]:
+    settings = config.settings_of(home)
+    return outcomes(home, settings, tooling.manifests(settings, home), datetime.now(UTC))
 
 
 def _as_value(outcome: Outcome) -> dict[str, object]:

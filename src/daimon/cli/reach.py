@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from daimon import config
+from daimon import homes
 from daimon.abi.errors import HomeBusy
 from daimon.abi.ids import BlobHash, SpaceId
 from daimon.abi.ports import Archive, Given, Overview
@@ -52,19 +52,19 @@ class Line:
 
 
 @asynccontextmanager
-async def source(home: config.Home) -> AsyncIterator[Source]:
+async def source(home: homes.Home) -> AsyncIterator[Source]:
     client = Client(home.socket)
     if client.is_there():
         yield RemoteArchive(client)
         return
-    from daimon import boot
+    from daimon.offline.reading import looking
 
-    async with boot.looking(home) as journal:
+    async with looking(home) as journal:
         yield journal
 
 
 @contextmanager
-def door(home: config.Home) -> Iterator[tuple[Door, bool]]:
+def door(home: homes.Home) -> Iterator[tuple[Door, bool]]:
     """The door, and whether somebody is behind it."""
     client = Client(home.socket)
     if client.is_there():
@@ -84,7 +84,7 @@ def door(home: config.Home) -> Iterator[tuple[Door, bool]]:
 
 
 @contextmanager
-def gateway(home: config.Home) -> Iterator[Line]:
+def gateway(home: homes.Home) -> Iterator[Line]:
     client = Client(home.socket)
     if client.is_there():
         yield Line(client, RESTART_S, is_own=False)
@@ -105,12 +105,13 @@ def gateway(home: config.Home) -> Iterator[Line]:
 class _Letterbox:
     """The door of a home where nobody is: what is put in lies on disk until the next start."""
 
-    def __init__(self, runner: asyncio.Runner, home: config.Home) -> None:
-        from daimon import boot
+    def __init__(self, runner: asyncio.Runner, home: homes.Home) -> None:
+        from daimon import config
+        from daimon.offline.inbox import taking
 
         self._runner = runner
         self._stack = AsyncExitStack()
-        self._inbox = runner.run(self._stack.enter_async_context(boot.taking(home, boot.settings_of(home))))
+        self._inbox = runner.run(self._stack.enter_async_context(taking(home, config.settings_of(home))))
 
     def send(self, event: bytes, key: str | None = None) -> Taken:
         taken, accepted = self._runner.run(self._inbox.take(event, key))
@@ -123,7 +124,7 @@ class _Letterbox:
 class _OwnGateway:
     """A whole Daimon in a thread of this process. Signals stay with the main thread."""
 
-    def __init__(self, home: config.Home) -> None:
+    def __init__(self, home: homes.Home) -> None:
         self._home = home
         self._thread = threading.Thread(target=self._live, name="gateway", daemon=True)
         self._ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
@@ -156,10 +157,10 @@ class _OwnGateway:
                 self._ready.set_exception(failure)
 
     async def _serve(self) -> None:
-        from daimon import boot
+        from daimon import boot, config
 
         done = asyncio.Event()
-        async with boot.running(self._home, boot.settings_of(self._home), 0, self._ask) as daimon:
+        async with boot.running(self._home, config.settings_of(self._home), 0, self._ask) as daimon:
             self._ready.set_result((asyncio.get_running_loop(), done))
             ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(done.wait()), daimon.failed]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

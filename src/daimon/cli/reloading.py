@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from daimon import config
+from daimon import homes
 from daimon.abi.errors import DaimonError
 from daimon.gateway.client import Client
 
@@ -15,7 +15,7 @@ class News:
     later: str
 
 
-def reloaded(home: config.Home, news: News) -> tuple[bool, str]:
+def reloaded(home: homes.Home, news: News) -> tuple[bool, str]:
     """Whether a gateway runs and took it, and that in words."""
     client = Client(home.socket)
     if not client.is_there():

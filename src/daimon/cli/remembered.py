@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import JsonValue
 from rich.text import Text
 
-from daimon import config
+from daimon import homes
 from daimon.abi.codec import encode
 from daimon.abi.curator import Curator, Forgotten, Rewound
 from daimon.abi.errors import BadInput, NotFound
@@ -271,5 +271,7 @@ def _properties(properties: JsonValue) -> str:
 def _moment(given: Path | None, text: str, option: str, is_end: bool = False) -> datetime | None:
     if not text:
         return None
-    settings = config.load(config.home_at(given).config, os.environ)
+    from daimon import config
+
+    settings = config.load(homes.home_at(given).config, os.environ)
     return moments.read(text, option, datetime.now(UTC), config.zone(settings), is_end=is_end)

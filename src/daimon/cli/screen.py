@@ -44,9 +44,31 @@ def say(text: str, style: str | None = None, end: str = "\n") -> None:
     sys.stdout.flush()
 
 
+def tell(text: str, style: str | None = None, hang: str = "") -> None:
+    """Prose to stdout; `hang` stands before what does not fit on its line."""
+    say(_readable(text, out(), hang), style)
+
+
 def remark(text: str, style: str = "dim") -> None:
-    """To stderr."""
+    """Prose to stderr."""
+    remarks().out(readable(text), style=style, highlight=False)
+
+
+def verbatim(text: str, style: str = "dim") -> None:
+    """To stderr, as it is: a command that may be copied is not broken."""
     remarks().out(plain(text), style=style, highlight=False)
+
+
+def readable(text: str, hang: str = "") -> str:
+    """Prose for stderr, as `remark` would write it."""
+    return _readable(text, remarks(), hang)
+
+
+def _readable(text: str, to: "Console", hang: str = "") -> str:
+    """A terminal would break lines wherever its last column is; in a pipe they stay whole."""
+    from daimon.cli.wrap import fill  # which measures by this module
+
+    return fill(text, hang, to.width) if to.is_terminal else plain(text)
 
 
 def hint(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from daimon import config, keeper, lines
+from daimon import config, homes, keeper, lines
 from daimon.cli import hidden, screen
 from daimon.keeper import PASSPHRASE_VARIABLE
 
@@ -80,8 +80,8 @@ def _named(given: list[str] | None) -> tuple[str, ...] | None:
 
 
 @contextmanager
-def opened(given: Path | None) -> Iterator[tuple[config.Home, keeper.Vault]]:
-    home = config.home_at(given)
+def opened(given: Path | None) -> Iterator[tuple[homes.Home, keeper.Vault]]:
+    home = homes.home_at(given)
     vault = keeper.opened(home, os.environ, hidden.passphrase)
     try:
         yield home, vault

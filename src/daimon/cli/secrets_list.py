@@ -8,7 +8,7 @@ from rich.text import Text
 from daimon import config, keeper
 from daimon.cli import screen
 from daimon.cli.secrets_change import opened
-from daimon.observe import words
+from daimon.kernel import words
 
 
 def own(given: Path | None, as_json: bool) -> None:

@@ -5,6 +5,7 @@ one ends the process on the spot; the journal is made for that.
 """
 
 import asyncio
+import shutil
 import signal
 import sys
 from collections.abc import Coroutine
@@ -50,8 +51,8 @@ async def _serve(home: Home, port: int | None, as_json: bool, ask: keeper.Ask) -
             screen.remark(warning, "yellow")
         if port is None and (taken := _taken(home, daimon.url)):
             screen.remark(taken, "yellow")
-        if sys.stderr.isatty() and boot.user.warnings():
-            screen.remark(service_user.offer())
+        if sys.stderr.isatty() and daimon.is_root:
+            screen.verbatim(service_user.offer())
         offering = asyncio.ensure_future(_offer(home))
         ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(told.wait()), daimon.failed]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -98,9 +99,13 @@ def _told_to_end() -> asyncio.Event:
 
 
 def _hints(home: Home) -> str:
-    return f"""\
-home   {home.path}
-chat   daimon chat, in another terminal with the same --home
-HTTP   wants the header `Authorization: Bearer TOKEN`; the token is in {home.path}/token
-stop   Ctrl-C
-"""
+    lines = [
+        f"home   {home.path}",
+        "room   daimon open, for the control room in your browser",
+        "chat   daimon chat, in another terminal with the same --home",
+        f"HTTP   wants the header `Authorization: Bearer TOKEN`; the token is in {home.path}/token",
+        "stop   Ctrl-C",
+    ]
+    if shutil.which("daimon") is None and (here := service_user.program()) != "daimon":
+        lines.insert(1, f"name   `daimon` is {here} here; `ln -s {here} ~/.local/bin/` makes it a command")
+    return "".join(screen.readable(line, " " * len("home   ")) + "\n" for line in lines)

@@ -31,7 +31,7 @@ def ensure(name: str, is_agreed: bool) -> service.user.User:
         return found
     if os.geteuid() != 0:
         raise Misconfigured(f"only root can make a user; run this as root: {program()} service user --name {name}")
-    screen.remark(f"this will run: {command}")
+    screen.verbatim(f"this will run: {command}")
     if not is_agreed and not _agrees(name):
         raise BadInput(f"nothing was done: user {name} was not agreed to (--yes does without asking)")
     return service.user.create(name)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from rich.text import Text
 
-from daimon import config, keeper, lines
+from daimon import config, homes, keeper, lines
 from daimon.abi.codec import encode
 from daimon.abi.errors import Misconfigured
 from daimon.cli import screen
@@ -25,11 +25,11 @@ class Value:
 
 
 def path(given: Path | None) -> None:
-    screen.say(str(config.home_at(given).config))
+    screen.say(str(homes.home_at(given).config))
 
 
 def check(given: Path | None, as_json: bool) -> None:
-    home = config.home_at(given)
+    home = homes.home_at(given)
     file = home.config
     warnings = _lacking(home, config.load(file, os.environ))
     if as_json:
@@ -40,7 +40,7 @@ def check(given: Path | None, as_json: bool) -> None:
         screen.remark(warning, style="yellow")
 
 
-def _lacking(home: config.Home, settings: config.Settings) -> tuple[str, ...]:
+def _lacking(home: homes.Home, settings: config.Settings) -> tuple[str, ...]:
     """What channels would miss if they started now. Nobody is asked for a passphrase."""
     wanted = lines.all_wanted(settings).values()
     if not wanted:
@@ -55,7 +55,7 @@ def _lacking(home: config.Home, settings: config.Settings) -> tuple[str, ...]:
 
 
 def show(given: Path | None, as_json: bool) -> None:
-    file = config.home_at(given).config
+    file = homes.home_at(given).config
     values = tuple(_values(config.load(file, os.environ)))
     if as_json:
         settings = {value.name: {"value": value.value, "from": value.origin} for value in values}

@@ -1,12 +1,14 @@
 """Nobody is there to think: said where somebody sets up what would need it."""
 
-from daimon import boot, config
+from daimon import homes
 from daimon.cli import screen
 from daimon.heartbeat.prospects import BUILT_IN, ONLY_BUILT_IN
 
 
-def warnings(home: config.Home) -> tuple[str, ...]:
-    return (ONLY_BUILT_IN,) if boot.settings_of(home).model.use == (BUILT_IN,) else ()
+def warnings(home: homes.Home) -> tuple[str, ...]:
+    from daimon import config
+
+    return (ONLY_BUILT_IN,) if config.settings_of(home).model.use == (BUILT_IN,) else ()
 
 
 def tell(told: tuple[str, ...]) -> None:

@@ -31,10 +31,9 @@ from daimon.cli import bill, screen
 from daimon.cli.card import Cards, Line
 from daimon.cli.talk import Back, Lost, News, Quiet
 from daimon.cli.wrap import Wrap, fill
-from daimon.kernel import budget, offers, verdict
+from daimon.kernel import budget, offers, verdict, words
 from daimon.kernel.feed import Printed, Recorded, Token
 from daimon.kernel.questions import OpenQuestion
-from daimon.observe import words
 
 MOST_ABOUT = 50
 LEAST_MESSAGE = 20

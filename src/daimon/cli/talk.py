@@ -30,9 +30,9 @@ from daimon.cli.interrupt import Interrupt
 from daimon.cli.reach import POLL_S, Door, Line
 from daimon.gateway.answers import Taken, Trace
 from daimon.gateway.client import Client, Feed
+from daimon.kernel import words
 from daimon.kernel.feed import Changed, Cost, Gap, Printed, Recorded, Spoken, Token, Update
 from daimon.kernel.questions import OpenQuestion
-from daimon.observe import words
 
 T = TypeVar("T")
 MOST_WAITING = 4_096
@@ -362,7 +362,7 @@ class Talk(AbstractContextManager["Talk"]):
 
 def _asked(trace: Trace, key: str) -> OpenQuestion | None:
     """What a message asks. The journal may not say yet that it is open: the turn is about to park."""
-    for step in trace.steps:
+    for step in reversed(trace.steps):
         match step.body:
             case Asked(question=question):
                 to = step.ref

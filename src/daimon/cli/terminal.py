@@ -22,9 +22,9 @@ from daimon.cli.interrupt import Interrupt
 from daimon.cli.speech import HANG, answers, question
 from daimon.cli.talk import Connected, Lost, News, Talk
 from daimon.cli.wrap import fill
+from daimon.kernel import words
 from daimon.kernel.feed import Spoken
 from daimon.kernel.questions import OpenQuestion
-from daimon.observe import words
 from daimon.observe.trace import reply
 
 PROMPT, MORE = "› ", "… "

@@ -8,7 +8,7 @@ import typer
 from daimon.cli.options import Home, Json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="The files that agents work on: look, go back, fork, merge, apply.")
-Which = Annotated[str, typer.Argument(metavar="[ID]", help="A workspace, by id or name; left out: the agent's own.", show_default=False)]
+Which = Annotated[str, typer.Argument(metavar="ID", help="A workspace, by id or name; left out: the agent's own.", show_default=False)]
 Of = Annotated[str, typer.Option("--of", metavar="ID", help="The workspace, by id or name.", show_default="the agent's own")]
 Name = Annotated[str, typer.Option(metavar="NAME", help="What to call it.", show_default="its id")]
 Point = Annotated[str, typer.Argument(metavar="CHECKPOINT", help="As `workspace list ID` names it.", show_default=False)]
@@ -126,7 +126,7 @@ def discard(
 
 @app.command(name="apply")
 def apply_(
-    paths: Annotated[list[str] | None, typer.Argument(metavar="[PATH...]", help="Only these, and what is below.")] = None,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="PATH", help="Only these, and what is below.")] = None,
     of: Of = "",
     with_programs: Annotated[bool, typer.Option(help="Also files that run by themselves, such as git hooks.")] = False,
     home: Home = None,

@@ -4,10 +4,10 @@ The bytes of a request are laid out so that what comes before the newest message
 providers charge little for a beginning that they have seen before. Earlier turns stand in it just as they were sent, and the window on them
 is cut where it was cut last time, until it does not fit (`policy.py`).
 
-Two stages. `prepare` reads: earlier turns, the page, what memory has on the question, which files have changed. It has a deadline; what is
-late is left out, and recorded. `assemble` computes: it touches nothing but what is in memory. The reply records as references
-which turns, blocks and cut it had before it, so that a resumed or replayed turn has the same. `assemble` is pure but for one thing: what it
-shows is cleaned of secrets, known and shaped, by what is known today.
+Two stages. `prepare` reads: earlier turns, the page, what memory has on the question, skills for it, which files have changed. It has a
+deadline; what is late is left out, and recorded. `assemble` computes: it touches nothing but what is in memory. The reply records as
+references which turns, blocks and cut it had before it, so that a resumed or replayed turn has the same. `assemble` is pure but for one
+thing: what it shows is cleaned of secrets, known and shaped, by what is known today.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from daimon.abi.codec import decode
-from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scene, Stretch
+from daimon.abi.context import Background, Block, Entry, Freshness, Prompt, Scene, Sort, Stretch
 from daimon.abi.errors import DaimonError, Erased, JournalDamaged, NotFound
 from daimon.abi.event import Erased as Tombstone
 from daimon.abi.event import Event
@@ -29,13 +29,14 @@ from daimon.abi.message import Message, Role, said
 from daimon.abi.people import may_read, serves_owner
 from daimon.abi.ports import Past, Store
 from daimon.abi.secret import Redactor
+from daimon.abi.skill import Suggests
 from daimon.abi.step import ContextRef, ModelFailed, Received, Replied, Step
 from daimon.abi.tool import Manifest
 from daimon.abi.turn import Turn
 from daimon.context import blocks, summaries
 from daimon.context.blocks import OURS
 from daimon.context.budget import TokenBudget
-from daimon.context.entries import GONE, Entries, entry, lost, of_block
+from daimon.context.entries import GONE, GONE_SKILLS, Entries, entry, lost, of_block
 from daimon.context.fixed import Beginnings, Fixed
 from daimon.context.layout import Layouts
 from daimon.context.offers import Offers
@@ -62,6 +63,10 @@ WRITTEN = 8
 """The newest of what a model wrote of a conversation's turns; no more have room."""
 FOR_OTHERS = AgentId("daimon/for-others")
 """The system text of turns that do not serve the owner stands under this name: nothing that the owner wrote into the settings is in it."""
+SKILLS_SHARE = 16
+"""Skills that are suggested take at most so small a part of the room."""
+_BLOCKS: tuple[tuple[str, Sort], ...] = (("recall", "memory"), ("skills", "skills"))
+"""Made for a turn, in the order in which they stand before what was said: as references name them, and as entries do."""
 KINDS: tuple[Kind, ...] = ("message", "note", "fact")
 """What is recalled by itself. An episode says again what its messages say."""
 
@@ -83,12 +88,13 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Whom the context asks. Without memory nothing is recalled and there is no page."""
+    """Whom the context asks. Without memory nothing is recalled and there is no page; without skills none is suggested."""
 
     archive: Past
     store: Store | None = None
     memory: Memory | None = None
     files: Freshness | None = None
+    skills: Suggests | None = None
 
 
 class Pager:
@@ -103,7 +109,7 @@ class Pager:
         self._kept: OrderedDict[TurnId, _Kept] = OrderedDict()
         self._blocks: OrderedDict[BlobHash, Block] = OrderedDict()
         self._turns: OrderedDict[TurnId, tuple[Stretch, ...]] = OrderedDict()
-        self._recalls: OrderedDict[TurnId, Entry] = OrderedDict()
+        self._made_for: OrderedDict[tuple[TurnId, Sort], Entry] = OrderedDict()
         self._erasures = 0
         self._version = redactor.version
         self._entries = Entries(redactor)
@@ -134,18 +140,22 @@ class Pager:
         async with asyncio.TaskGroup() as reading:
             page = reading.create_task(self._in_time("the page", self._page(scene)))
             memory = reading.create_task(self._in_time("what memory has on this", self._recall(scene, earlier, _ref(inherited, "cut"))))
+            skills = reading.create_task(self._in_time("skills", self._suggested(scene, earlier, _ref(inherited, "cut"))))
             stale = reading.create_task(self._in_time("which files have changed", self._stale(scene, earlier, events)))
-        late = tuple(word for _, word in (page.result(), memory.result(), stale.result()) if word)
+        late = tuple(word for _, word in (page.result(), memory.result(), skills.result(), stale.result()) if word)
         summary = await self._summary(scene, turns, _ref(inherited, "summary"))
-        changed = stale.result()[0] or ()
-        return Background(earlier, events, page.result()[0], summary, memory.result()[0], _ref(inherited, "cut"), changed, late)
+        return Background(
+            earlier, events, page.result()[0], summary, memory.result()[0], skills.result()[0], _ref(inherited, "cut"),
+            stale.result()[0] or (), late,
+        )  # fmt: skip
 
     async def _recorded(self, scene: Scene, refs: tuple[ContextRef, ...], events: Mapping[EventId, Event]) -> Background:
         """What the last reply of this turn had before it."""
         earlier = await self._stretches(scene.turn.id, [TurnId(ref.ref) for ref in refs if ref.what == "turn"])
-        page, summary, memory = [await self._block(_ref(refs, what)) for what in ("page", "summary", "recall")]
+        page, summary, memory, skills = [await self._block(_ref(refs, what)) for what in ("page", "summary", "recall", "skills")]
         stale, _ = await self._in_time("which files have changed", self._stale(scene, earlier, events))
-        return Background(earlier, events, page, summary, memory or lost(_ref(refs, "recall")), _ref(refs, "cut"), stale or ())
+        memory, skills = memory or lost(_ref(refs, "recall")), skills or lost(_ref(refs, "skills"), "skills")
+        return Background(earlier, events, page, summary, memory, skills, _ref(refs, "cut"), stale or ())
 
     async def _in_time(self, what: str, work: Awaitable[T]) -> tuple[T | None, str]:
         try:
@@ -167,7 +177,7 @@ class Pager:
         if memory is None or not self._paging.recall_tokens or not question or scene.agent in WITHOUT_TOOLS:
             return None
         entries = [entry for stretch in earlier for entry in stretch.entries]
-        there = _whole_blocks(entries, cut)
+        there = _whole_blocks(entries, cut, "memory")
         again = [(await self._past(entry.turn)).recalled for entry in there]
         room = self._budget(scene).room(0, 0)
         tokens = min(self._paging.room(sum(entry.tokens[0] for entry in there)), room * 3 // 4)
@@ -178,6 +188,20 @@ class Pager:
             turn=scene.turn.id, trusted_only=serves_owner(scene.turn.principal), by_itself=True,
         )  # fmt: skip
         return self._made(blocks.memory(await memory.recall(asked), tokens))
+
+    async def _suggested(self, scene: Scene, earlier: tuple[Stretch, ...], cut: str) -> Block | None:
+        """Skills that may fit what was said, but for those that stand in the window from an earlier question. What somebody else said
+        brings up no skill of a stranger."""
+        skills, question = self._sources.skills, question_of(scene)
+        if skills is None or not question or scene.agent in WITHOUT_TOOLS or not serves_owner(scene.turn.principal):
+            return None
+        found = [each for each in await skills.suggest(question) if each.description or scene.event.label.is_trusted]
+        if not found:
+            return None
+        there = _whole_blocks([entry for stretch in earlier for entry in stretch.entries], cut, "skills")
+        again = frozenset[str]().union(*[(await self._past(entry.turn)).suggested for entry in there])
+        tokens = min(blocks.MOST_SKILLS, self._budget(scene).room(0, 0) // SKILLS_SHARE)
+        return self._made(blocks.skills((each for each in found if each.called not in again), tokens))
 
     async def _summary(self, scene: Scene, turns: list[TurnId], hash_: str) -> Block | None:
         """The one that was shown last. What a model wrote meanwhile of the turns in it takes their place: once, since it then stays."""
@@ -287,7 +311,7 @@ class Pager:
             self._kept.clear()
             self._blocks.clear()
             self._turns.clear()
-            self._recalls.clear()
+            self._made_for.clear()
             self._entries.clear()
             self._layouts.clear()
         self._erasures, self._version = erasures, version
@@ -301,11 +325,12 @@ class Pager:
         except (NotFound, JournalDamaged):
             return _Kept((), None)
         refs = _recorded_refs(steps)
-        recall = _ref(refs or (), "recall")
-        block = await self._block(recall) or lost(recall)
-        recalled = () if block is None else (of_block(block, "memory", turn, event.received_at),)
-        used = (ref.ref for step in steps if isinstance(step.body, Replied) for ref in step.body.context if ref.what == "memory")
-        return _Kept((*recalled, *entries), refs, frozenset(used))
+        made = []
+        for what, sort in _BLOCKS:
+            hash_ = _ref(refs or (), what)
+            if block := await self._block(hash_) or lost(hash_, sort):
+                made.append(of_block(block, sort, turn, event.received_at))
+        return _Kept((*made, *entries), refs, _named(steps, "memory"), _named(steps, "skill"))
 
     async def _events(self, steps: tuple[Step, ...]) -> dict[EventId, Event]:
         """What else was said while a turn ran."""
@@ -336,20 +361,25 @@ class Pager:
 
     def _now(self, scene: Scene, background: Background) -> list[Entry]:
         if scene.agent == SUMMARIZER and background.memory is not None:
-            return [self._recalled(background.memory, scene)]  # it stands for the event, which only names the turns
+            return [self._made_once(background.memory, "said", scene)]  # it stands for the event, which only names the turns
         now = self._entries.of_turn(scene.event, scene.turn.id, scene.steps, background.events)
-        return now if background.memory is None else [self._recalled(background.memory, scene), *now]
+        made = [
+            self._made_once(block, sort, scene)
+            for block, (_, sort) in zip((background.memory, background.skills), _BLOCKS, strict=True)
+            if block is not None
+        ]
+        return [*made, *now] if made else now
 
-    def _recalled(self, block: Block, scene: Scene) -> Entry:
+    def _made_once(self, block: Block, sort: Sort, scene: Scene) -> Entry:
         """The same object for every step of a turn."""
-        kept = self._recalls.get(scene.turn.id)
+        turn, at = scene.turn.id, scene.event.received_at
+        kept = self._made_for.get((turn, sort))
         if kept is None or kept.whole is not block.message:
-            turn, at = scene.turn.id, scene.event.received_at
-            is_task = scene.agent == SUMMARIZER
-            kept = entry(scene.event.id, "said", turn, at, block.message, starts=True) if is_task else of_block(block, "memory", turn, at)
-            self._recalls[turn] = kept
-            if len(self._recalls) > MOST_KEPT:
-                self._recalls.popitem(last=False)
+            is_task = sort == "said"
+            kept = entry(scene.event.id, sort, turn, at, block.message, starts=True) if is_task else of_block(block, sort, turn, at)
+            self._made_for[turn, sort] = kept
+            if len(self._made_for) > MOST_KEPT:
+                self._made_for.popitem(last=False)
         return kept
 
 
@@ -360,6 +390,8 @@ class _Kept:
     """What its last reply had before it."""
     recalled: frozenset[str] = frozenset()
     """Items of memory that stood in its prompts."""
+    suggested: frozenset[str] = frozenset()
+    """Skills that were named in them."""
 
 
 def _may_see(turn: Turn, earlier: Turn) -> bool:
@@ -368,10 +400,14 @@ def _may_see(turn: Turn, earlier: Turn) -> bool:
     return is_theirs or serves_owner(turn.principal)
 
 
-def _whole_blocks(entries: list[Entry], cut: str) -> list[Entry]:
-    """What was recalled earlier and stands in the window as it did then."""
+def _whole_blocks(entries: list[Entry], cut: str, sort: Sort) -> list[Entry]:
+    """What was recalled or suggested earlier and stands in the window as it did then."""
     brief = placed_at(entries, cut).brief
-    return [entry for entry in entries[brief:] if entry.sort == "memory" and entry.whole is not GONE]
+    return [entry for entry in entries[brief:] if entry.sort == sort and entry.whole is not GONE and entry.whole is not GONE_SKILLS]
+
+
+def _named(steps: tuple[Step, ...], what: str) -> frozenset[str]:
+    return frozenset(ref.ref for step in steps if isinstance(step.body, Replied) for ref in step.body.context if ref.what == what)
 
 
 def _will_be_shown(entries: list[Entry], room: int) -> Iterator[str]:

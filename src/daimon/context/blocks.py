@@ -1,7 +1,7 @@
-"""Messages that are made for a prompt: the page, what was recalled, what is left out, what the model must know now.
+"""Messages that are made for a prompt: the page, what was recalled, skills that may fit, what is left out, what the model must know now.
 
 Each says in brackets what it is, so that a model can tell it from what somebody said. A block carries the label of all that is in it. The
-first three are kept by the hash of their bytes and shown again just so; notices are made anew each time and stand last.
+first four are kept by the hash of their bytes and shown again just so; notices are made anew each time and stand last.
 """
 
 import re
@@ -15,6 +15,7 @@ from daimon.abi.context import Block, Entry
 from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.memory import Hit, Item, Page, Reason, Recalled
 from daimon.abi.message import Message, Role, said
+from daimon.abi.skill import Suggestion
 from daimon.abi.step import ContextRef
 from daimon.context.compress import clip
 from daimon.context.tokens import PER_MESSAGE, estimate, first, of_text
@@ -25,6 +26,8 @@ LEAST_SAME, MOST_SAME = 12, 600
 """Characters of a text that is compared with others."""
 LINE = 160
 """Tokens of one recalled line."""
+MOST_SKILLS, SKILL, HEARD = 380, 60, 20
+"""Tokens of all skills that are suggested, of what is told of one, and of the words that brought up a stranger's."""
 MOST_SUMMARY = 600
 MOST_WRITTEN = 260
 """Tokens of what a model wrote of some turns."""
@@ -43,6 +46,7 @@ _MORE = "- and {} more"
 _OLDER = "(Older turns are left out here as well.)"
 _SUMMARY = "[earlier] Not shown any more, in short. `recall` finds the words."
 _MEMORY = "[memory] Recalled for what comes next. It was said then; it may not hold now."
+_SKILLS = "[skills] May fit what comes next. If one does, read it with `use_skill` before you work out a way of your own."
 _FULL = "(It is full, and these did not fit: {}. Merge notes with `remember`, or keep them off the page.)"
 MOST_LEFT_OUT = 5
 _PAGE = "[page] What you keep in mind at all times. `remember` changes it."
@@ -78,6 +82,29 @@ def memory(recalled: Recalled, tokens: int) -> Block | None:
     lines = (line for day, hits in groupby(kept, key=lambda hit: hit.item.at.date()) for line in (_day(day), *map(_line, hits)))
     message = said(Role.USER, "\n".join((_MEMORY, *lines)), join(hit.item.label for hit in kept))
     return block(message, (ref for hit in kept for ref in _refs(hit)))
+
+
+def skills(suggested: Iterable[Suggestion], tokens: int = MOST_SKILLS) -> Block | None:
+    """As many of the best as there is room for. Of those that nobody vouches for no word of their author's is told."""
+    kept: list[tuple[str, Suggestion]] = []
+    left = tokens - PER_MESSAGE - of_text(_SKILLS)
+    for each in suggested:
+        line = _offered(each)
+        if _NAME.fullmatch(each.called) and (size := of_text(line) + 1) <= left:
+            kept.append((line, each))
+            left -= size
+    if not kept:
+        return None
+    message = said(Role.USER, "\n".join((_SKILLS, *(line for line, _ in kept))), join({OURS, *(each.label for _, each in kept)}))
+    return block(
+        message, (ref for _, each in kept for ref in (ContextRef("skill", each.called), ContextRef("why", f"{each.called} {each.why}")))
+    )
+
+
+def _offered(each: Suggestion) -> str:
+    if about := first(" ".join(each.description.split()), SKILL):
+        return f"- {each.called}: {about}"
+    return f'- {each.called}: written by a stranger, for "{first(each.heard, HEARD)}"' if each.heard else f"- {each.called}"
 
 
 def fitted(made: Block | None, tokens: int) -> Block | None:

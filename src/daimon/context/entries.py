@@ -32,13 +32,17 @@ from daimon.context.tokens import estimate
 
 FINDS = "find_tools"
 """The tool that looks for tools."""
+USES = "use_skill"
+"""The tool that reads a skill; it comes up with a suggestion, and brings up what the skill needs."""
 MOST_KEPT = 64
 """So many turns."""
 MOST_LABELS = 10_000
 MOST_SUBJECT = 200
 _VERSION = re.compile(r'"version": ?"([^"]{1,80})"')
 _VERSION_AT = 300
-GONE = Message(Role.USER, (Text("[recalled for this question, left out here]"),), Label.of(Origin(Author.SERVICE, "daimon")))
+_OURS = Label.of(Origin(Author.SERVICE, "daimon"))
+GONE = Message(Role.USER, (Text("[recalled for this question, left out here]"),), _OURS)
+GONE_SKILLS = Message(Role.USER, (Text("[skills for this question, left out here]"),), _OURS)
 
 
 @dataclass(slots=True)
@@ -147,8 +151,8 @@ class Entries:
         whole = self.clean(made.whole)
         if whole.parts is made.whole.parts:
             return made
-        if made.sort == "memory":
-            return of_block(Block(BlobHash(""), GONE), made.sort, made.turn, made.at)
+        if made.is_block:
+            return of_block(Block(BlobHash(""), _gone(made.sort)), made.sort, made.turn, made.at)
         new = entry(made.source, made.sort, made.turn, made.at, whole)
         return replace(made, whole=new.whole, brief=new.brief, bare=new.bare, tokens=new.tokens, chunks=new.chunks)
 
@@ -168,15 +172,21 @@ def _goes_on(grown: _Grown, steps: tuple[Step, ...]) -> bool:
 
 def of_block(block: Block, sort: Sort, turn: TurnId, at: datetime) -> Entry:
     """In its shorter forms it is gone but for a word, which is ours: what is in it can be recalled again."""
-    whole = block.message
-    short = GONE if estimate(whole) > estimate(GONE) else whole
+    whole, gone = block.message, _gone(sort)
+    short = gone if estimate(whole) > estimate(gone) else whole
     (size, chunk), (less, shorter) = ((estimate(each), encode(Message, each)) for each in (whole, short))
-    return Entry(turn, sort, turn, at, whole, short, short, (size, less, less), starts=True, chunks=(chunk, shorter, shorter))
+    source, shows = (f"{turn}/{sort}", (USES,)) if sort == "skills" else (turn, ())
+    sizes, chunks = (size, less, less), (chunk, shorter, shorter)
+    return Entry(source, sort, turn, at, whole, short, short, sizes, starts=True, shows=shows, chunks=chunks)
 
 
-def lost(hash_: str) -> Block | None:
+def lost(hash_: str, sort: Sort = "memory") -> Block | None:
     """In place of one that was shown and is not to be had any more: it was erased, or never shown as a whole."""
-    return Block(BlobHash(hash_), GONE) if hash_ else None
+    return Block(BlobHash(hash_), _gone(sort)) if hash_ else None
+
+
+def _gone(sort: Sort) -> Message:
+    return GONE_SKILLS if sort == "skills" else GONE
 
 
 def entry(source: str, sort: Sort, turn: TurnId, at: datetime, message: Message, *, starts: bool = False) -> Entry:
@@ -199,14 +209,15 @@ def subject(tool: str, arguments: JsonValue) -> str:
 
 def _shows(tool: str, outcome: Happened) -> tuple[str, ...]:
     """What was found is read from the record, not from what the model was shown of it."""
-    if tool != FINDS or outcome.code:
+    own = () if tool == FINDS else (tool,)
+    if tool not in (FINDS, USES) or outcome.code:
         return (tool,)
     text = next((part.text for part in outcome.result.parts if isinstance(part, Text)), "")
     try:
         found = json.loads(text)["data"]["tools"]
     except (ValueError, LookupError, TypeError):
-        return ()  # only names were listed, or it was shortened
-    return tuple(found) if isinstance(found, dict) else ()
+        return own  # only names were listed, or it was shortened
+    return (*own, *found) if isinstance(found, dict) else own
 
 
 def _path(arguments: JsonValue) -> str:

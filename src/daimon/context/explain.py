@@ -54,5 +54,6 @@ def _fixed(source: str, sort: Sort, message: Message, why: str) -> Seen:
 def _why(entry: Entry, is_earlier: bool, form: Form) -> str:
     where = "an earlier turn of this conversation" if is_earlier else "this turn"
     what = {"said": "what was said in", "reply": "a reply of", "result": "the result of a call of", "memory": "recalled from memory for"}
+    what["skills"] = "skills that may fit what was said in"
     short = "" if form == "whole" else f", {form} because the window was full"
     return f"{what.get(entry.sort, 'part of')} {where}{short}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from daimon.abi.cleaning import cleaned
 from daimon.abi.codec import encode
+from daimon.abi.label import Author, Label, Origin, join
 from daimon.abi.message import Message
 from daimon.abi.secret import Redactor
 from daimon.abi.tool import Manifest
@@ -20,6 +21,8 @@ class Fixed:
     chunks: tuple[bytes, bytes]
     system_tokens: int
     tools_tokens: int
+    label: Label
+    """Of the system text, and of what tools say of themselves."""
 
 
 class Beginnings:
@@ -39,4 +42,9 @@ class Beginnings:
     def _made(self, system: Message, tools: tuple[Manifest, ...]) -> Fixed:
         shown = replace(system, parts=cleaned(system.parts, self._redactor.clean))
         chunks = encode(Message, shown), encode(tuple[Manifest, ...], tools)
-        return Fixed(shown, tools, chunks, estimate(shown), sum(map(of_tool, tools)))
+        label = join({system.label, *(_of(tool) for tool in tools if tool.author is not Author.SERVICE)})
+        return Fixed(shown, tools, chunks, estimate(shown), sum(map(of_tool, tools)), label)
+
+
+def _of(tool: Manifest) -> Label:
+    return Label.of(Origin(tool.author, tool.told_by))

@@ -88,7 +88,7 @@ class Layout:
         tail = () if notice is None else (notice,)
         messages = (fixed.system, *head, *self._messages, *tail)
         chunks = (*fixed.chunks, *(encode(Message, each) for each in head), *self._chunks, *(encode(Message, each) for each in tail))
-        label = join({fixed.system.label, *(message.label for message in (*head, *tail)), *self._labels.values()})
+        label = join({fixed.label, *(message.label for message in (*head, *tail)), *self._labels.values()})
         request = Request(messages, fixed.tools, label=label, context=self._refs(background, room.page), thread=_thread(scene))
         shown = Shown(self._line, self._forms, self._pins, self._shown, self._edge, len(self._line), fixed.system, head, tail)
         return Prompt(request, chunks, self._account(fixed, budget, room, notice), partial(explain, shown))
@@ -195,7 +195,7 @@ class Layout:
         begin, line = self._cut.begin, policy.line_at(self._line, len(self._line), self._cut.begin)
         self._cut = policy.cut(line, room - most, self._cut, _clipped_size)
         self._place()
-        gone = [self._line[n] for n in range(begin, self._cut.begin) if self._forms[n] is None and self._line[n].sort != "memory"]
+        gone = [self._line[n] for n in range(begin, self._cut.begin) if self._forms[n] is None and not self._line[n].is_block]
         if gone:
             made = blocks.summary(self._summary.message if self._summary else None, gone, most)
             self._summary = made
@@ -220,7 +220,8 @@ class Layout:
             first -= len(stretch.entries)
             if first < 0:
                 refs.append(ContextRef("turn", stretch.turn))
-        for what, block in (("page", page), ("summary", self._summary), ("recall", background.memory)):
+        shown = (("page", page), ("summary", self._summary), ("recall", background.memory), ("skills", background.skills))
+        for what, block in shown:
             if block is not None:
                 refs += [ContextRef(what, block.hash), *block.refs]
         if self.written:
@@ -252,7 +253,7 @@ def _clipped(entry: Entry, most: int) -> Message:
     """What was recalled is there as a whole or not at all."""
     if entry.tokens[0] <= most:
         return entry.whole
-    return entry.brief if entry.sort == "memory" else compress.clipped(entry.whole, entry.source, most)
+    return entry.brief if entry.is_block else compress.clipped(entry.whole, entry.source, most)
 
 
 def _clipped_size(entry: Entry, most: int) -> int:

@@ -72,7 +72,7 @@ def cut(line: Line, room: int, before: Cut, clipped: Callable[[Entry, int], int]
             return replace(made, room=room)
     last = Cut(made.begin, made.begin, made.begin, end, room=room)
     shown = [line.entries[n] for n in (*heads(line.entries, line.task, last.begin), *range(last.begin, end))]
-    share = _share(sorted(entry.tokens[1 if entry.sort == "memory" else 0] for entry in shown), room)
+    share = _share(sorted(entry.tokens[1 if entry.is_block else 0] for entry in shown), room)
     while share >= LEAST_CLIP:
         if sum(clipped(entry, share) for entry in shown) <= room:
             return replace(last, clip=share)

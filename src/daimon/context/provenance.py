@@ -30,6 +30,7 @@ _BLOCKS: dict[str, tuple[Sort, str]] = {
     "[page]": ("page", "the page, which is part of every prompt"),
     "[earlier]": ("summary", "in place of turns that were left out"),
     "[memory]": ("memory", "recalled for what was said"),
+    "[skills]": ("skills", "skills that may fit what was said"),
     "[turns]": ("said", "the turns that are to be summarised"),
     "[now]": ("notice", "what was true then and stood nowhere else"),
 }

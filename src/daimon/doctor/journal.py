@@ -16,9 +16,9 @@ from daimon.abi.ids import BlobHash
 from daimon.doctor.finding import Finding
 from daimon.doctor.looking import looked_at, steadily
 from daimon.journal import blobs
+from daimon.journal.opening import last_position
 from daimon.journal.rows import PLAIN, ZLIB, unpack
 from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.sqlite import last_position
 
 AREA = "journal"
 RESTORE = "stop Daimon, keep the file for repair, and restore a backup (`daimon backups`, `daimon restore`)"

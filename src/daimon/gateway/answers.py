@@ -9,7 +9,7 @@ from typing import Literal
 
 from daimon.abi.codec import encode
 from daimon.abi.event import Event
-from daimon.abi.ids import EventId
+from daimon.abi.ids import BlobHash, EventId
 from daimon.abi.ports import Balance, Count, Depth, Grouping, Spending
 from daimon.abi.step import Step
 from daimon.abi.turn import Turn
@@ -23,7 +23,7 @@ class LineState:
     state: Literal["starting", "up", "down", "locked_out"]
     since: datetime
     why: str = ""
-    """What broke it last; empty while it is up."""
+    """What broke it last; while it is up, why nothing is sent there at the moment."""
     restarts: int = 0
     next_try: datetime | None = None
 
@@ -45,6 +45,8 @@ class Status:
     """Channels, and what else is kept running."""
     strangers: int = 0
     """So many knocked and were not let in."""
+    lessons: int = 0
+    """So many proposals of what was learned wait for the owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,27 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """Bytes are on disk; a message may name them."""
+
+    blob: BlobHash
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Letter:
     source: str
     reason: str
     at: datetime
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A link, shown this once. `urls` are the same way in under each name of this machine, the nearest first."""
+
+    urls: tuple[str, ...]
+    until: datetime
 
 
 def explained(code: str, message: str) -> bytes:

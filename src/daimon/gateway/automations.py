@@ -1,115 +1,128 @@
-"""Automations over HTTP: the port `Clerk`, one route for each of its operations.
+"""Automations over HTTP: the port `Clerk`, one entry for each of its operations. A name that is not there is 404."""
 
-    GET    /v1/automations               all, with the schedule in words, the next time and the last tick
-    PUT    /v1/automations/NAME          {"schedule", "task", …}: make it, or put this one in its place
-    GET    /v1/automations/NAME          one
-    DELETE /v1/automations/NAME          take it away; its ticks stay on record
-    POST   /v1/automations/NAME/pause    ticks are recorded as skipped from now on
-    POST   /v1/automations/NAME/resume
-    POST   /v1/automations/NAME/run      now; answers with the tick
-    GET    /v1/automations/NAME/ticks    newest first; ?limit
-    GET    /v1/automations/NAME/preview  the next times; ?n
-    GET    /v1/ticks                     of all, newest first; ?limit
-    GET    /v1/preview                   ?schedule ?timezone ?n: of a schedule in words
-
-A name that is not there is 404.
-"""
-
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked
 
+from daimon.abi.access import Right
 from daimon.abi.automation import Clerk, Draft, Shown, Tick
-from daimon.abi.errors import BadInput, NotFound, TooLarge
+from daimon.abi.errors import BadInput, NotFound
+from daimon.gateway.asked import CHECKED, Limit, Needed
+from daimon.gateway.entry import Call, Entry
 
 MOST_BYTES = 1 << 20
-MOST_ROWS = 1_000
-Answer = Callable[[Any, object, int], Response]
 Times = tuple[datetime, ...]
-DRAFT: TypeAdapter[Draft] = TypeAdapter(Draft)
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Wish(Draft):
+    """A draft whose name is in the address."""
+
+    id: str = ""
+
+    def drafted(self, name: str) -> Draft:
+        if self.id not in ("", name):
+            raise BadInput(f"the automation is called {self.id[:80]!r} inside, and otherwise in the address")
+        return Draft(**{each.name: getattr(self, each.name) for each in fields(Draft)} | {"id": name})
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Over:
+    if_version: Annotated[int, Field(ge=0)] | None = None
+    """The version that was read; 0: there must be none yet."""
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Newest:
+    limit: Limit = 50
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Ahead:
+    n: Limit = 10
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Scheduled:
+    schedule: Needed
+    """In words."""
+    timezone: str = ""
+    n: Limit = 10
 
 
 @dataclass(frozen=True, slots=True)
 class AutomationRoutes:
     clerk: Clerk
-    answer: Answer
 
-    def all(self) -> list[Route]:
-        table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
-            ("GET", "automations", self._all),
-            ("PUT", "automations/{id}", self._put),
-            ("GET", "automations/{id}", self._one),
-            ("DELETE", "automations/{id}", self._cease),
-            ("POST", "automations/{id}/pause", self._pause),
-            ("POST", "automations/{id}/resume", self._resume),
-            ("POST", "automations/{id}/run", self._run),
-            ("GET", "automations/{id}/ticks", self._ticks),
-            ("GET", "automations/{id}/preview", self._preview),
-            ("GET", "ticks", self._ticks),
-            ("GET", "preview", self._preview),
-        ]
-        return [Route(f"/v1/{path}", does, methods=[method]) for method, path, does in table]
+    def all(self) -> tuple[Entry, ...]:
+        return (*self._looks(), *self._changes())
 
-    async def _all(self, request: Request) -> Response:
-        return self.answer(tuple[Shown, ...], await self.clerk.all(), 200)
+    def _looks(self) -> tuple[Entry, ...]:
+        path, read, ticks = "/v1/automations", Right.READ, tuple[Tick, ...]
+        every = "What happens by itself: each with `schedule` in words, `next`, the `last` tick and its `version`"
+        one = f"{path}/{{name}}"
+        return (
+            Entry("GET", path, self._all, tuple[Shown, ...], every, read),
+            Entry("GET", one, self._one, Shown, "One of them", read),
+            Entry("GET", f"{one}/ticks", self._ticks, ticks, "Its ticks, newest first", read, query=Newest),
+            Entry("GET", f"{one}/preview", self._preview, Times, "Its next times", read, query=Ahead),
+            Entry("GET", "/v1/ticks", self._all_ticks, ticks, "The ticks of all, newest first", read, query=Newest),
+            Entry("GET", "/v1/preview", self._foreseen, Times, "The next times of a schedule in words", read, query=Scheduled),
+        )
 
-    async def _put(self, request: Request) -> Response:
-        data = await request.body()
-        if len(data) > MOST_BYTES:
-            raise TooLarge(f"the automation has {len(data):,} bytes; {MOST_BYTES:,} are the most")
-        return self.answer(Shown, await self.clerk.put(_draft(data, request.path_params["id"])), 200)
+    def _changes(self) -> tuple[Entry, ...]:
+        one, admin = "/v1/automations/{name}", Right.ADMIN
+        put = (
+            "Make an automation, or put this one in its place; `schedule` in words. With `if_version` only if it is still the version"
+            " that was read (0: if there is none yet), else 409 `outdated`"
+        )
+        return (
+            Entry("PUT", one, self._put, Shown, put, admin, Over, Wish, fails=(409,), most_bytes=MOST_BYTES, is_act=True),
+            Entry("DELETE", one, self._cease, dict[str, str], "Take it away; its ticks stay on record", admin, is_act=True),
+            Entry("POST", f"{one}/pause", self._pause, Shown, "Its ticks are skipped, and recorded as such", admin, is_act=True),
+            Entry("POST", f"{one}/resume", self._resume, Shown, "Its ticks run again from now on", admin, is_act=True),
+            Entry("POST", f"{one}/run", self._run, Tick, "Run it now; the tick", admin, is_act=True),
+        )
 
-    async def _one(self, request: Request) -> Response:
-        name = request.path_params["id"]
+    async def _all(self, call: Call[None, None]) -> tuple[Shown, ...]:
+        return await self.clerk.all()
+
+    async def _put(self, call: Call[Over, Wish]) -> Shown:
+        return await self.clerk.put(call.body.drafted(call.path["name"]), call.query.if_version)
+
+    async def _one(self, call: Call[None, None]) -> Shown:
+        return await self._found(call.path["name"])
+
+    async def _cease(self, call: Call[None, None]) -> dict[str, str]:
+        await self.clerk.cease(call.path["name"])
+        return {"removed": call.path["name"]}
+
+    async def _pause(self, call: Call[None, None]) -> Shown:
+        return await self.clerk.pause(call.path["name"], True)
+
+    async def _resume(self, call: Call[None, None]) -> Shown:
+        return await self.clerk.pause(call.path["name"], False)
+
+    async def _run(self, call: Call[None, None]) -> Tick:
+        return await self.clerk.run(call.path["name"])
+
+    async def _ticks(self, call: Call[Newest, None]) -> tuple[Tick, ...]:
+        return await self.clerk.ticks(call.path["name"], call.query.limit)
+
+    async def _all_ticks(self, call: Call[Newest, None]) -> tuple[Tick, ...]:
+        return await self.clerk.ticks("", call.query.limit)
+
+    async def _preview(self, call: Call[Ahead, None]) -> Times:
+        return await self.clerk.preview((await self._found(call.path["name"])).automation.id, "", call.query.n)
+
+    async def _foreseen(self, call: Call[Scheduled, None]) -> Times:
+        return await self.clerk.preview(call.query.schedule, call.query.timezone, call.query.n)
+
+    async def _found(self, name: str) -> Shown:
         found = next((each for each in await self.clerk.all() if each.automation.id == name), None)
         if found is None:
             raise NotFound(f"there is no automation {name[:60]!r}; GET /v1/automations lists them")
-        return self.answer(Shown, found, 200)
-
-    async def _cease(self, request: Request) -> Response:
-        await self.clerk.cease(request.path_params["id"])
-        return self.answer(dict[str, str], {"removed": request.path_params["id"]}, 200)
-
-    async def _pause(self, request: Request) -> Response:
-        return self.answer(Shown, await self.clerk.pause(request.path_params["id"], True), 200)
-
-    async def _resume(self, request: Request) -> Response:
-        return self.answer(Shown, await self.clerk.pause(request.path_params["id"], False), 200)
-
-    async def _run(self, request: Request) -> Response:
-        return self.answer(Tick, await self.clerk.run(request.path_params["id"]), 200)
-
-    async def _ticks(self, request: Request) -> Response:
-        found = await self.clerk.ticks(request.path_params.get("id", ""), _number(request, "limit", 50))
-        return self.answer(tuple[Tick, ...], found, 200)
-
-    async def _preview(self, request: Request) -> Response:
-        asked = request.query_params
-        schedule = request.path_params.get("id") or asked.get("schedule", "")
-        return self.answer(Times, await self.clerk.preview(schedule, asked.get("timezone", ""), _number(request, "n", 10)), 200)
-
-
-def _draft(data: bytes, name: str) -> Draft:
-    try:
-        given = TypeAdapter(dict[str, Any]).validate_json(data)
-        if unknown := sorted(set(given) - set(Draft.__slots__)):
-            raise BadInput(f"{unknown[0]}: an automation has no such field; known are {', '.join(Draft.__slots__)}")
-        return DRAFT.validate_python({**given, "id": name})
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the body'}: {first['msg']}") from None
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not text.isascii() or not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= MOST_ROWS:
-        raise BadInput(f"{name}={text[:20]!r} is not a number from 1 to {MOST_ROWS}")
-    return int(text)
+        return found

@@ -13,7 +13,6 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -30,7 +29,7 @@ from daimon.abi.ports import Change, Count, Cursor, DeadLetter, Given, Grouping,
 from daimon.abi.step import Step
 from daimon.abi.turn import State, Turn
 from daimon.gateway import unix
-from daimon.gateway.answers import Caused, Costs, Letter, Reloaded, Status, Taken, Trace
+from daimon.gateway.answers import Caused, Costs, Kept, Letter, Reloaded, Status, Taken, Trace
 from daimon.kernel.feed import Update
 from daimon.kernel.questions import OpenQuestion
 
@@ -45,15 +44,10 @@ _ERRORS: dict[str, type[DaimonError]] = {
     kind.code: kind
     for kind in (
         errors.BadInput, errors.TooLarge, errors.Denied, errors.Misconfigured, errors.HomeBusy, errors.NotFound, errors.Erased,
-        errors.Fenced, errors.JournalFailed, errors.JournalFull, errors.JournalStopped, errors.JournalDamaged,
+        errors.Fenced, errors.Forbidden, errors.Outdated, errors.TooMany,
+        errors.JournalFailed, errors.JournalFull, errors.JournalStopped, errors.JournalDamaged,
     )
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    blob: BlobHash
-    size: int
 
 
 class Client:
@@ -122,7 +116,7 @@ class Client:
 
     def upload(self, data: bytes) -> BlobHash:
         """Stores a value, for a message to name. It may be sent again after a failure."""
-        return _read(_Kept, self._call("POST", "/v1/blobs", data)).blob
+        return _read(Kept, self._call("POST", "/v1/blobs", data)).blob
 
     def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
         """As a service posts to a hook."""

@@ -169,6 +169,8 @@ class Courier:
                 some = f" ({message.done} of {len(pieces)} pieces went out)" if message.done else ""
                 await self._desk.note(message, "failed", f"{note}{some}")
                 return Over()
+            case NotSent(is_alone=True):
+                self._line.went_well()  # it answers
             case _:
                 self._line.went_wrong(message.to.to, note)
         if is_doubtful and self._channel.traits.repeat == "never":

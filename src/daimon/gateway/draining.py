@@ -1,6 +1,6 @@
 """The end, step by step: each step gets some seconds for what is under way, and no step can hold up the next.
 
-The order is given by whoever lists the steps (see `boot.running`): first what brings work in, then the work, then what carries results out.
+The order is given by whoever lists the steps (see `boot/life.py`): first what brings work in, then the work, then what carries results out.
 What has not rested in its time is cut off later, as by a kill, and settled by the next start; so a step may fail or be late, and this is
 worth a line in the log and nothing more. Only the journal's end is not waited with: `JournalFailed` leaves at once.
 """

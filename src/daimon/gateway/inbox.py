@@ -5,6 +5,7 @@ stops a turn goes to that turn's conversation, wherever it was sent from. Known 
 the words stay as they were said.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -39,10 +40,13 @@ class Inbox:
         self._ids = ids
         self.max_event_bytes = max_event_bytes
 
-    async def take(self, data: bytes, key: str | None = None, source: str | None = None) -> tuple[Event, Accepted]:
-        """Raises BadInput, after the data was buried."""
+    async def take(
+        self, data: bytes, key: str | None = None, source: str | None = None, may: Callable[[Event], None] = lambda event: None
+    ) -> tuple[Event, Accepted]:
+        """Raises BadInput, after the data was buried; and what `may` raises, which says whether the sender may send this."""
         try:
             event = wire.to_event(wire.read(data, self.max_event_bytes, key), self._clock, self._ids, source)
+            may(event)
             await self._require_stored(event.body)
             return await self.accept(event)
         except BadInput as bad:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from daimon.abi.errors import BadInput
-from daimon.abi.ids import PrincipalId
+from daimon.abi.ids import OWNER, PrincipalId
 from daimon.abi.people import Contact, Directory, Invitation, Knock, Person, Rank
 from daimon.abi.ports import Clock, Random
 from daimon.gateway import pairing
 from daimon.gateway.mail.authentic import UNVERIFIED
+from daimon.gateway.parting import Parting
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Introductions:
     directory: Directory
     clock: Clock
     random: Random
+    parting: Parting
 
     async def everybody(self) -> Everybody:
         return await everybody(self.directory)
@@ -74,3 +76,5 @@ class Introductions:
 
     async def remove(self, person: PrincipalId, channel: str = "", sender: str = "") -> None:
         await self.directory.remove(person, channel, sender)
+        if person != OWNER and not any(known.id == person and contacts for known, contacts in await self.directory.people()):
+            await self.parting.gone(person)

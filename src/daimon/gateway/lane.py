@@ -3,35 +3,51 @@
 A connection begins here. As long as each of its requests is of that one plain form, it stays; at the first that is not (another
 route, a body that comes in parts, chunked, `Expect`, anything odd in the head) the whole connection is handed to uvicorn with the
 bytes that were read, and never comes back. So nothing is understood in two ways: what this file does not recognise at once, it does
-not touch. What is taken in, what is refused and who may call are the same functions that the long way uses (`Api.take`, `Api.post`,
-`Door.refusal`).
+not touch. What is taken in and what is refused are the same functions that the long way uses (`Api.take`, `Api.post`); who does not come
+with all that the owner's own programs bring (`Door.refusal`) goes the long way too, and hears there why not.
 
 Requests of one connection are answered one after the other; what arrives meanwhile waits.
+
+Every connection of a server begins here, so here they are counted, whatever becomes of them later. One more than there is room for is told
+so and closed at once: what is open already goes on, and no caller takes the files that the journal needs. The socket in the home has a
+server of its own, so the owner's programs come in however crowded the network is.
 """
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, cast
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from daimon.gateway.api import key_in
+from daimon.gateway.answers import explained
 from daimon.gateway.hooks.receive import Reply
+from daimon.gateway.hooks.signature import Heads
 from daimon.gateway.patient import PatientProtocol
+from daimon.gateway.taking import KEY
 
-Header = tuple[bytes, bytes]
 Take = Callable[[bytes, str | None], Awaitable[tuple[int, bytes]]]
-Post = Callable[[str, list[Header], bytes], Awaitable[Reply]]
-Refusal = Callable[[Iterable[Header], str], tuple[int, bytes] | None]
-_START = re.compile(rb"POST (/v1/events|/hooks/[a-z0-9][a-z0-9._-]{0,49}) HTTP/1\.1\r\n")
+Post = Callable[[str, Heads, bytes], Awaitable[Reply]]
+Refusal = Callable[[Heads, str], tuple[int, bytes] | None]
+_HEAD = re.compile(rb"POST (/v1/events|/hooks/[a-z0-9][a-z0-9._-]{0,49}) HTTP/1\.1\r\n((?:[A-Za-z0-9-]++:[^\x00-\x1f\x7f]*+\r\n)++)\r\n")
+"""Nothing in it can be read in two ways, so it is never gone over twice: whoever sends the most gets one pass."""
+_FIELD = re.compile(r"([^:]++):([^\r]*+)\r\n")
+"""In what has the form of a head."""
 _HOOKS = "/hooks/"
-_END = b"\r\n\r\n"
-_UNUSUAL = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
+_UNUSUAL = frozenset({"transfer-encoding", "expect", "upgrade", "connection"})
+_KEY = KEY.lower()
 _LARGEST = 64 * 1024
+MOST_CONNECTIONS = 512
+"""Of one server, those of WebSockets among them. A browser with eight tabs has fewer than sixty."""
+_FULL_BODY = explained("too_many", "there are too many connections; close some, or come again in a moment")
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%s" % (len(_FULL_BODY), _FULL_BODY)
+)
 _IDLE_S = 30.0
 _MOST_DIGITS = 6
 
@@ -71,6 +87,10 @@ class _Lane(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if len(self._state.connections) >= MOST_CONNECTIONS:
+            self._transport.write(_FULL)
+            self._transport.close()
+            return
         self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn only asks it to `shutdown`
         self._look_again()
 
@@ -86,11 +106,8 @@ class _Lane(asyncio.Protocol):
                 self._transport.pause_reading()  # whoever sends faster than the disk writes is made to wait
             return
         plain = _plain(data)
-        if plain is None:
-            self._hand_over(data)
-            return
-        if (refused := self._ways.refusal(plain.headers, plain.path)) is not None:
-            self._write(Reply(*refused))
+        if plain is None or self._ways.refusal(plain.headers, plain.path) is not None:
+            self._hand_over(data)  # whoever is not known at once, a browser or somebody with a wrong token, is looked at in full there
             return
         self._task = asyncio.get_running_loop().create_task(self._answer(plain))
         self._state.tasks.add(self._task)
@@ -134,7 +151,7 @@ class _Lane(asyncio.Protocol):
     async def _reply(self, asked: "_Plain") -> Reply:
         if asked.path.startswith(_HOOKS):
             return await self._ways.post(asked.path[len(_HOOKS) :], asked.headers, asked.body)
-        return Reply(*await self._ways.take(asked.body, key_in(asked.headers)))
+        return Reply(*await self._ways.take(asked.body, asked.headers.get(_KEY)))
 
     def _look_again(self) -> None:
         """Closes a connection on which nothing came since the last look."""
@@ -151,12 +168,7 @@ class _Lane(asyncio.Protocol):
 
     def _write(self, reply: Reply) -> None:
         if self._transport is not None and not self._transport.is_closing():
-            wait = f"retry-after: {reply.wait_s}\r\n" if reply.wait_s else ""
-            head = (
-                f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{wait}content-type: application/json\r\n"
-                f"content-length: {len(reply.body)}\r\n\r\n"
-            )
-            self._transport.write(head.encode("ascii") + reply.body)
+            self._transport.write(b"%bcontent-length: %d\r\n\r\n%b" % (_head(reply.status, reply.wait_s), len(reply.body), reply.body))
 
     def _hand_over(self, data: bytes) -> None:
         assert self._transport is not None
@@ -170,36 +182,31 @@ class _Lane(asyncio.Protocol):
         protocol.data_received(data)
 
 
+@lru_cache(256)
+def _head(status: int, wait_s: int) -> bytes:
+    """Of an answer, without its length."""
+    wait = f"retry-after: {wait_s}\r\n" if wait_s else ""
+    kind = "content-type: application/json\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{wait}{kind}".encode("ascii")
+
+
 @dataclass(frozen=True, slots=True)
 class _Plain:
     """One whole request."""
 
     path: str
-    headers: list[Header]
+    headers: Heads
     body: bytes
 
 
 def _plain(data: bytes) -> _Plain | None:
-    """A request of the plain form; None for anything else."""
-    if (start := _START.match(data)) is None or len(data) > _LARGEST:
+    """A request of the plain form; None for anything else, and for one that says the same thing twice."""
+    if len(data) > _LARGEST or (head := _HEAD.match(data)) is None:
         return None
-    end = data.find(_END)
-    if end < 0:
+    fields = _FIELD.findall(head[2].decode("latin-1"))
+    headers = {name.lower(): value.strip(" ") for name, value in fields}
+    length = headers.get("content-length", "")
+    if len(headers) < len(fields) or not _UNUSUAL.isdisjoint(headers) or not length.isdecimal() or len(length) > _MOST_DIGITS:
         return None
-    headers: list[Header] = []
-    length = -1
-    for line in data[start.end() : end].split(b"\r\n"):
-        name, colon, value = line.partition(b":")
-        name = name.lower()
-        if not colon or not name.replace(b"-", b"").isalnum() or name in _UNUSUAL or b"\n" in line or b"\r" in line:
-            return None
-        value = value.strip(b" \t")
-        if any(c < 32 or c == 127 for c in value):
-            return None
-        if name == b"content-length":
-            if length >= 0 or not value.isdigit() or len(value) > _MOST_DIGITS:
-                return None
-            length = int(value)
-        headers.append((name, value))
-    body = data[end + len(_END) :]
-    return _Plain(start[1].decode("ascii"), headers, body) if length == len(body) else None
+    body = data[head.end() :]
+    return _Plain(head[1].decode("ascii"), headers, body) if int(length) == len(body) else None

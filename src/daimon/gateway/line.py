@@ -51,6 +51,11 @@ class Line:
         locked = 0.0 if self._locked_until is None else self._locked_until - self._clock.monotonic()
         return max(0.0, locked, self._breaker.wait_s() if self._breaker.is_open else 0.0)
 
+    @property
+    def why(self) -> str:
+        """Why nobody goes, while that is so; else empty."""
+        return self._breaker.reason if self._breaker.is_open else ""
+
     @asynccontextmanager
     async def admitted(self, place: str) -> AsyncIterator[None]:
         """Waits for its turn. Whoever is inside says how it went. A place that must go slowly waits outside: it takes nobody's slot."""

@@ -13,6 +13,7 @@ import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Protocol
 
 from daimon.abi.channel import Channel, Traits
@@ -116,6 +117,14 @@ class Postman:
             case "starting":
                 pass
         self._news.set()
+
+    def told(self, line: LineState) -> LineState:
+        """How a channel is that listens and to which nothing is sent at the moment."""
+        found = self._lines.get(line.name)
+        if found is None or line.state != "up" or not found.why:
+            return line
+        at = self._desk.clock.now() + timedelta(seconds=found.wait_s())
+        return replace(line, why=f"nothing is sent for a while: {found.why}", next_try=at)
 
     async def _round(self, tasks: asyncio.TaskGroup) -> bool:
         """True: there may be more to begin with at once."""

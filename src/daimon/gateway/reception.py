@@ -2,7 +2,7 @@
 
     stranger   a pairing code in a chat of two makes them known; anything else is a knock: listed, and nothing more. No event, no answer,
                nothing of it reaches a model, and nothing they sent is kept
-    known      `/stop` and `/help`, an answer to a question, or words for the agent: an Event, on disk when `take` returns
+    known      `/status`, `/stop` and `/help`, an answer to a question, or words for the agent: an Event, on disk when `take` returns
     in groups  only what is said to the agent counts; codes do not
 
 Whose words they are stands in the label. The owner's are the owner's. Anybody else's are a stranger's, whatever their rank, readable for
@@ -28,7 +28,7 @@ from daimon.abi.people import Directory, Knock, Person, Rank, group
 from daimon.abi.plain import clean
 from daimon.abi.ports import Archive, Clock, Ids, Store
 from daimon.abi.turn import State
-from daimon.gateway import codes, pairing
+from daimon.gateway import codes, pairing, underway
 from daimon.gateway.deciding import Deciding
 from daimon.gateway.inbox import Inbox
 from daimon.kernel.questions import OpenQuestion
@@ -38,10 +38,9 @@ MOST_TEXT = 100_000
 """Characters of one text; what is longer is cut, and says so."""
 WELCOME = "Paired: I know you here as {name}."
 HELP = (
-    "Say what you need. /stop ends what I am doing here. When I ask something, the message has buttons or says with which code to answer; "
-    "where only one question is open, plain words do too."
+    "Say what you need. /status says how far I am, /stop ends what I am doing here (!status and !stop where a slash does not get through). "
+    "When I ask something, the message has buttons or says with which code to answer; where only one question is open, plain words do too."
 )
-NOT_RUNNING = "Nothing is running here."
 REWORDED = "(the new wording of an earlier message of mine:)"
 SETTLED, NOT_YOURS, TAKEN = "This is settled already.", "Only who was asked may answer this.", "Taken: {choice}."
 
@@ -133,9 +132,11 @@ class ChannelReception:
         place = "" if message.is_group else message.place
         await self._hall.directory.seen(self._channel, message.sender, message.name, place, message.at)
         text = _text(message.parts).strip()
-        match text.split("@")[0].casefold():
+        match _command(text):
             case "/stop":
                 return await self._stop(person, message)
+            case "/status":
+                return await self._tell(person, message)
             case "/help" | "/start":
                 return await self._say(message, "help", HELP)
             case _:
@@ -170,7 +171,12 @@ class ChannelReception:
             for turn in await self._hall.archive.turns(HOME_SPACE, 1, self._conversation(message.place), state):
                 await self._accept(person, message, Stop(turn.id, f"{person.id} said so"))
                 return ""
-        return await self._say(message, "stop", NOT_RUNNING)
+        return await self._say(message, "stop", underway.NOT_RUNNING)
+
+    async def _tell(self, person: Person, message: Message) -> str:
+        is_for_owner = person.rank is Rank.OWNER and not message.is_group
+        told = await underway.told(self._hall.archive, self._conversation(message.place), self._hall.clock.now(), is_for_owner)
+        return await self._say(message, "status", told)
 
     # -- events
 
@@ -210,6 +216,12 @@ class ChannelReception:
 def _text(parts: tuple[Content, ...]) -> str:
     """What was written, if nothing else was sent."""
     return "\n".join(part.text for part in parts if isinstance(part, Text)) if all(isinstance(part, Text) for part in parts) else ""
+
+
+def _command(text: str) -> str:
+    """`/stop`, also as Telegram writes it in groups. Programs for Slack and Matrix keep a slash for themselves, so `!stop` is the same."""
+    word = text.split("@")[0].casefold()
+    return f"/{word[1:]}" if word.startswith("!") else word
 
 
 def _bounded(part: Content) -> Content:

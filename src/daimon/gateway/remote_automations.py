@@ -22,8 +22,9 @@ class RemoteClerk:
     async def all(self) -> tuple[Shown, ...]:
         return await self._ask(tuple[Shown, ...], "GET", "automations")
 
-    async def put(self, draft: Draft) -> Shown:
-        return await self._ask(Shown, "PUT", _at(draft.id), encode(Draft, draft))
+    async def put(self, draft: Draft, if_version: int | None = None) -> Shown:
+        version = "" if if_version is None else str(if_version)
+        return await self._ask(Shown, "PUT", _at(draft.id), encode(Draft, draft), if_version=version)
 
     async def cease(self, id_: str) -> None:
         await self._ask(dict[str, str], "DELETE", _at(id_))

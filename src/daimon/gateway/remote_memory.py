@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from daimon.abi.codec import encode
 from daimon.abi.curator import Account, Forgotten, Imported, Rewound
 from daimon.abi.memory import Answered, Item, Kind, Page, Query, Recalled
+from daimon.abi.survey import Counts, Listed, Listing, Portrait, Spring, Things, Turned
 from daimon.gateway.client import Client
-from daimon.gateway.memories import Brought
 
 T = TypeVar("T")
 PATIENCE_S = 3_600.0
@@ -52,6 +52,38 @@ class RemoteCurator:
     async def learn(self, subject: str, statement: str, about: str) -> Item:
         return await self._post(Item, "facts", subject=subject, statement=statement, about=about)
 
+    async def correct(self, id_: str, text: str, on_page: bool | None = None) -> Item:
+        body = encode(dict[str, JsonValue], {"text": text, "on_page": on_page})
+        return await self._room(Item, "PUT", f"items/{quote(id_)}", body)
+
+    async def bring_back(self, id_: str) -> Item:
+        return await self._room(Item, "POST", f"back/{quote(id_)}", b"{}")
+
+    async def counts(self) -> Counts:
+        from daimon.gateway.room.remembered import Overview  # here, because the web framework comes with it
+
+        return (await self._room(Overview, "GET", "")).counts
+
+    async def listed(self, listing: Listing) -> Listed:
+        """Of long texts the beginning; `why` has the whole."""
+        from daimon.gateway.room.remembered import Rows  # likewise
+
+        asked = {"standing": listing.standing, "subject": listing.subject, "source": listing.source, "after": listing.after}
+        found = await self._room(Rows, "GET", "items", None, kind=listing.kinds, limit=str(listing.limit), **asked)
+        return Listed(tuple(row.item for row in found.rows), found.total, found.next)
+
+    async def springs(self) -> tuple[Spring, ...]:
+        return await self._room(tuple[Spring, ...], "GET", "sources")
+
+    async def things(self, text: str, limit: int) -> Things:
+        return await self._room(Things, "GET", "things", None, text=text, limit=str(limit))
+
+    async def portrait(self, name: str) -> Portrait:
+        return await self._room(Portrait, "GET", "thing", None, name=name)
+
+    async def turned(self, limit: int) -> tuple[Turned, ...]:
+        return await self._room(tuple[Turned, ...], "GET", "changes", None, limit=str(limit))
+
     async def forget(self, id_: str) -> Item:
         return await self._ask(Item, "DELETE", f"items/{quote(id_)}")
 
@@ -68,8 +100,15 @@ class RemoteCurator:
         return await self._post(Rewound, "rewind", to=to.isoformat())
 
     async def take_in(self, items: tuple[Item, ...], is_own: bool) -> Imported:
+        from daimon.gateway.memories import Brought  # here, because the web framework comes with it
+
         body = encode(Brought, Brought(items=items, is_own=is_own))
         return await asyncio.to_thread(self._client.ask, Imported, "POST", "/v1/memory/import", body)
+
+    async def _room(self, answer: type[T], method: str, path: str, body: bytes | None = None, /, **query: str | tuple[str, ...]) -> T:
+        given = {name: value for name, value in query.items() if value}
+        route = f"/v1/room/memory/{path}".rstrip("/")
+        return await asyncio.to_thread(self._client.ask, answer, method, route, body, given)
 
     async def _get(self, answer: type[T], path: str, /, **query: str | tuple[str, ...]) -> T:
         return await self._ask(answer, "GET", path, **query)

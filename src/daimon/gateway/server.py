@@ -8,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -31,7 +32,7 @@ class Server:
         config = uvicorn.Config(
             Guarded(api, door),
             http=lane(api.take, api.post, door.refusal),  # type: ignore[arg-type]  # uvicorn calls it, and never asks whether it is a class
-            ws="websockets-sansio",
+            ws=_websocket,  # type: ignore[arg-type]  # likewise
             ws_max_size=2 * api.most_bytes,
             lifespan="off",
             log_config=None,
@@ -54,6 +55,13 @@ class Server:
         self._server.should_exit = True
 
 
+def _websocket(**given: Any) -> asyncio.Protocol:
+    """What uvicorn calls for a connection that becomes one; the library is loaded with the first."""
+    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+    return WebSocketsSansIOProtocol(**given)
+
+
 def bind_tcp(host: str, port: int | None) -> socket.socket:
     """The given port; with None the usual one, or any if that is taken."""
     if port is not None:
@@ -70,7 +78,9 @@ def bind_tcp(host: str, port: int | None) -> socket.socket:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio lets small pieces go at once (TCP_NODELAY); else an answer waits 40 ms for its second half.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))

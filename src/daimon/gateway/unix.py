@@ -21,7 +21,7 @@ def bind(path: Path) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
-        with _short(path) as address:
+        with short(path) as address:
             sock.bind(address)
         sock.listen(128)
     except BaseException:
@@ -37,7 +37,7 @@ def connect(path: Path, timeout_s: float | None) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(timeout_s)
     try:
-        with _short(path) as address:
+        with short(path) as address:
             sock.connect(address)
     except OSError:
         sock.close()
@@ -46,7 +46,8 @@ def connect(path: Path, timeout_s: float | None) -> socket.socket:
 
 
 @contextmanager
-def _short(path: Path) -> Iterator[str]:
+def short(path: Path) -> Iterator[str]:
+    """The path as sockets take it, for as long as this is open."""
     if len(os.fsencode(path)) <= LONGEST_PATH:
         yield str(path)
         return

@@ -6,6 +6,7 @@ owner, so words are labelled as the owner's; what a webhook carries is a strange
 
     {"type": "message", "text": "hello", "conversation": "main"}
     {"type": "message", "text": "look", "parts": [{"kind": "image", "blob": HASH, "media_type": "image/png"}]}
+    {"type": "message", "text": "no, the other one", "steer": true}
     {"type": "heartbeat", "job": "read-feed"}
     {"type": "webhook", "service": "github", "data": {…}}
     {"type": "answer", "to": "TURN:STEP", "choice": "allow"}
@@ -46,6 +47,8 @@ class MessageIn(_Common):
     type: Literal["message"]
     text: str | None = None
     parts: tuple[Content, ...] = ()
+    steer: bool = False
+    """The turn that runs takes it in, as soon as it looks up. If none runs, it is a message like others."""
 
 
 class HeartbeatIn(_Common):
@@ -100,7 +103,7 @@ def read(data: bytes, most_bytes: int, key: str | None = None) -> EventIn:
     if len(data) > most_bytes:
         raise TooLarge(f"the event has {len(data)} bytes, at most {most_bytes} are taken (gateway.max_event_bytes)")
     try:
-        sent = _ADAPTER.validate_json(data)
+        sent = _ADAPTER.validate_json(data, strict=True)
     except ValidationError as bad:
         raise BadInput(_explain(bad)) from None
     except RecursionError:
@@ -146,11 +149,11 @@ def _checked(key: str) -> str:
 
 def _body(sent: EventIn) -> tuple[Body, StepRef | None]:
     match sent:
-        case MessageIn(text=text, parts=parts):
+        case MessageIn(text=text, parts=parts, steer=steer):
             said = ((Text(text),) if text else ()) + parts
             if not said:
                 raise BadInput("a message needs `text` or `parts`; both are empty")
-            return Said(said), None
+            return Said(said, steers=steer), None
         case HeartbeatIn(job=job, data=data):
             return Heartbeat(job, data), None
         case WebhookIn(service=service, data=data, headers=headers):

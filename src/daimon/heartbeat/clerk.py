@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from daimon.abi.automation import Automation, Draft, Kept, Shown, Tick
+from daimon.abi.automation import Automation, Days, Draft, Every, Kept, Shown, Tick
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
@@ -33,10 +33,10 @@ class LocalClerk:
     async def all(self) -> tuple[Shown, ...]:
         return tuple(shown(kept, self.clock.now()) for kept in await self.records.automations(HOME_SPACE))
 
-    async def put(self, draft: Draft) -> Shown:
-        automation = drafted(draft, self.clock.now(), self.timezone)
+    async def put(self, draft: Draft, if_version: int | None = None) -> Shown:
+        automation = await self._in_step(drafted(draft, self.clock.now(), self.timezone))
         warnings = doubts(automation, await self.setup())
-        return replace(await self._keep(automation), warnings=warnings)
+        return replace(await self._keep(automation, if_version), warnings=warnings)
 
     async def cease(self, id_: str) -> None:
         await self.records.cease(HOME_SPACE, id_, OWNER)
@@ -70,10 +70,17 @@ class LocalClerk:
         when = understood(schedule, self.clock.now(), zone)
         return due.preview(Automation(id="preview", when=when, task="", timezone=zone), self.clock.now(), n)
 
-    async def _keep(self, automation: Automation) -> Shown:
-        kept = await self.records.automate(HOME_SPACE, automation, OWNER, owned(SOURCE))
+    async def _keep(self, automation: Automation, if_version: int | None) -> Shown:
+        kept = await self.records.automate(HOME_SPACE, automation, OWNER, owned(SOURCE), if_version)
         self.ticking.poke()
         return shown(kept, self.clock.now())
+
+    async def _in_step(self, automation: Automation) -> Automation:
+        """An interval that is kept in the same words goes on counting from where it began: changing the task moves no time."""
+        all_ = await self.records.automations(HOME_SPACE)
+        before = next((kept.automation for kept in all_ if kept.automation.id == automation.id), automation)
+        is_same = isinstance(before.when, Every | Days) and (before.said, before.timezone) == (automation.said, automation.timezone)
+        return replace(automation, when=before.when) if is_same else automation
 
     async def _one(self, id_: str) -> Kept:
         found = next((kept for kept in await self.records.automations(HOME_SPACE) if kept.automation.id == id_), None)

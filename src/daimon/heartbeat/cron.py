@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from difflib import get_close_matches
 from functools import lru_cache
 
 from daimon.abi.errors import BadInput
@@ -113,6 +114,9 @@ def parse(text: str) -> Line:
 
 def _wrong_count(text: str, words: list[str]) -> str:
     want = "a cron line has five fields (minute, hour, day of month, month, day of week)"
+    if words[0].startswith("@"):
+        nearest = (get_close_matches(words[0], NICKNAMES, 1) or ["@daily"])[0]
+        return f"{text!r} is no schedule; of these words there are {', '.join(NICKNAMES)}. Try {nearest!r}"
     if len(words) == 6:
         return f"{text!r} has six fields; {want} and knows no seconds. Try {' '.join(words[1:])!r}"
     if len(words) < 5 and words != [""]:
@@ -144,7 +148,7 @@ def _numbers(words: list[str], n: int) -> frozenset[int]:
     for item in words[n].split(","):
         match = ITEM.fullmatch(item)
         if match is None:
-            raise BadInput(_wrong(words, n, f"{item!r} is nothing that a {field.name} can be", "*"))
+            raise BadInput(_wrong(words, n, f"{item!r} is nothing that a {field.name} can be", _nearest(item, field)))
         found.update(_range(words, n, match))
     return frozenset(found)
 
@@ -152,7 +156,8 @@ def _numbers(words: list[str], n: int) -> frozenset[int]:
 def _range(words: list[str], n: int, item: re.Match[str]) -> range:
     field, step = FIELDS[n], int(item["step"] or 1)
     if not 1 <= step <= field.high:
-        raise BadInput(_wrong(words, n, f"a step of {step} is none for a {field.name}", item[0].split("/")[0]))
+        base = item[0].split("/")[0]
+        raise BadInput(_wrong(words, n, f"a step of {step} is none for a {field.name}", str(field.low) if base in ("*", "?") else base))
     if item["first"] in ("*", "?"):
         if item["last"] is not None:
             raise BadInput(_wrong(words, n, f"{item[0]!r} is no range", "*"))
@@ -175,11 +180,22 @@ def _number(word: str, n: int, words: list[str]) -> int:
         number = field.names.index(word[:3]) + field.low
     else:
         known = f"; names are {', '.join(field.names)}" if field.names else ""
-        raise BadInput(_wrong(words, n, f"{word!r} is no {field.name}{known}", "*"))
+        raise BadInput(_wrong(words, n, f"{word!r} is no {field.name}{known}", _nearest(word, field)))
     if not field.low <= number <= field.high:
         nearest = str(min(max(number, field.low), field.high))
         raise BadInput(_wrong(words, n, f"{number} is no {field.name} ({field.low} to {field.high})", words[n].replace(word, nearest)))
     return number
+
+
+def _nearest(word: str, field: Field) -> str:
+    """What may have been meant. Of minutes and hours never all of them: a wrong word is no reason to run sixty times as often."""
+    if word[:3] in field.names:
+        return word[:3]
+    if digits := re.search(r"\d{1,9}", word):
+        return str(min(max(int(digits[0]), field.low), field.high))
+    if close := get_close_matches(word[:20], field.names, 1):
+        return close[0]
+    return "*" if field.name not in ("minute", "hour") else str(field.low)
 
 
 def _wrong(words: list[str], n: int, what: str, instead: str) -> str:

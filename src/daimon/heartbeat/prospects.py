@@ -1,11 +1,13 @@
 """Will it come to anything? What an automation needs may be set up later, so nothing is refused here; but its owner hears what is missing
-now, and not after weeks of silence. What can never work is refused before (`drafting.py`). Pure.
+now, and not after weeks of silence. What can never work is refused before (`drafting.py`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from daimon.abi.automation import Automation
+from daimon.abi.hook import Hooks
+from daimon.abi.ids import HOME_SPACE
 from daimon.abi.watch import WatchHook, WatchMailbox
 
 MAIL = "mail"
@@ -22,6 +24,12 @@ class Setup:
     hooks: Mapping[str, str] = field(default_factory=dict)
     """Their modes, by name."""
     has_only_built_in: bool = False
+
+
+async def setup_of(hooks: Hooks, channels: frozenset[str], models: frozenset[str], *, has_only_built_in: bool) -> Setup:
+    """The same whether somebody runs this home or not."""
+    modes = {each.hook.name: each.hook.mode for each in await hooks.hooks(HOME_SPACE)}
+    return Setup(channels, models, modes, has_only_built_in)
 
 
 def doubts(automation: Automation, setup: Setup) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 from pydantic import JsonValue
 
-from daimon.abi.automation import Automate, Automation, Cease, Kept, Tick
+from daimon.abi.automation import Automate, Automation, Cease, Kept, Tick, require_version
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.event import Event
@@ -55,6 +55,7 @@ class Setting:
     by: PrincipalId
     label: Label
     at: datetime
+    if_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ def automations(db: apsw.Connection, space: SpaceId, now: datetime) -> tuple[Kep
 
 def automate(db: apsw.Connection, space: SpaceId, automation: Automation, setting: Setting) -> Kept:
     body, label, at = encode(Automation, automation), write_label(setting.label), micros(setting.at)
-    before: Any = db.execute("SELECT body FROM automations WHERE " + IN_FORCE, (space, automation.id)).get
+    before, version = db.execute("SELECT body, version FROM automations WHERE " + IN_FORCE, (space, automation.id)).get or (None, 0)
+    require_version(automation.id, version, setting.if_version)
     keeps_state = before is not None and decode(Automation, before).watch == automation.watch
     db.execute(
         f"""INSERT INTO automations (space, id, body, label, by, at) VALUES (?, ?, ?, ?, ?, ?)

@@ -3,8 +3,8 @@
 A delivery and its event are one transaction, in the group that the writer commits anyway. What makes a delivery known is not its row but
 its key in `intake_keys`, under the source `hook:NAME`: rows age out, keys do not, so a replay is recognised however late it comes.
 Where the service's own id is not part of what it signed, the hash of the content stands there too (`=HEX`), since anybody who saw a
-delivery could send it again under another id. Both are looked up before anything is written: a refused replay leaves nothing behind that
-could make a later, honest delivery look like one.
+delivery could send it again under another id. Both are written by one statement, which writes both or neither: a refused replay leaves
+nothing behind that could make a later, honest delivery look like one.
 
 Only what waits to be collected has its body in its row; of the others the event has it, or nobody needs it. Rows age out by count, the
 refused ones by a count of their own, so that strangers cannot push out what counts. What no automation has collected since this process
@@ -19,12 +19,12 @@ import apsw
 from daimon.abi.codec import decode, encode
 from daimon.abi.errors import JournalFull, NotFound
 from daimon.abi.event import Event
-from daimon.abi.hook import Hook, Hooked, MakeHook, Posted
+from daimon.abi.hook import Hook, Hooked, MakeHook, Posted, require_version
 from daimon.abi.ids import EventId, PrincipalId, SpaceId
 from daimon.abi.label import Label
 from daimon.abi.ports import Accepted
 from daimon.abi.step import Asked, Happened, Started, Step
-from daimon.journal.intake import accept
+from daimon.journal.intake import place
 from daimon.journal.now import Now
 from daimon.journal.rows import micros, moment, packed, read_label, unpack, write_label
 
@@ -66,6 +66,11 @@ def make(db: apsw.Connection, now: Now, space: SpaceId, hook: Hook, by: Principa
     return Hooked(hook, by, label, moment(at))
 
 
+def require(db: apsw.Connection, space: SpaceId, name: str, if_version: str) -> None:
+    body: Any = db.execute("SELECT body FROM hooks WHERE space = ? AND name = ?", (space, name)).get
+    require_version(name, None if body is None else decode(Hook, body), if_version)
+
+
 def remove(db: apsw.Connection, space: SpaceId, name: str) -> None:
     if not db.execute("DELETE FROM hooks WHERE space = ? AND name = ? RETURNING 1", (space, name)).get:
         raise NotFound(f"there is no hook {name!r}; `daimon hooks list` shows all")
@@ -77,19 +82,14 @@ def post(db: apsw.Connection, now: Now, space: SpaceId, posted: Posted, event: E
         n = _put(db, space, posted, "")
         _age_refused(db, space, posted.hook)
         return Accepted(EventId(""), n, is_new=True)
-    source, content = f"hook:{posted.hook}", f"={posted.content}"
-    if db.execute("SELECT 1 FROM intake_keys WHERE space = ? AND source = ? AND key IN (?, ?)", (space, source, posted.key, content)).get:
+    event_id = EventId("") if event is None else event.id
+    if not _keep_keys(db, space, posted, event_id):
         return None
-    at, event_id = micros(posted.at), "" if event is None else event.id
-    accepted = None if event is None else accept(db, now, event)
-    if accepted is None:
-        db.execute("INSERT INTO intake_keys VALUES (?, ?, ?, ?, ?)", (space, source, posted.key, "", at))
-    if posted.content and content != posted.key:
-        db.execute("INSERT INTO intake_keys VALUES (?, ?, ?, ?, ?)", (space, source, content, event_id, at))
+    accepted = None if event is None else place(db, now, event)
     n = _put(db, space, posted, event_id)
     if n % LOOK_EACH == 0:
         _age(db, space, posted.hook, marks)
-    return Accepted(EventId(""), n, is_new=True) if accepted is None else accepted
+    return Accepted(event_id, n, is_new=True) if accepted is None else accepted
 
 
 def posted(db: apsw.Connection, space: SpaceId, hook: str, limit: int) -> tuple[Posted, ...]:
@@ -123,16 +123,35 @@ def count_made(steps: Sequence[Step]) -> int:
     return sum(isinstance(operation, MakeHook) for body in bodies for operation in body.operations)
 
 
+_KEY = "INSERT INTO intake_keys VALUES (?1, ?2, ?3, ?4, ?5)"
+_KEY_AND_CONTENT = _KEY + ", (?1, ?2, ?6, ?4, ?5)"
+
+
+def _keep_keys(db: apsw.Connection, space: SpaceId, posted: Posted, event: EventId) -> bool:
+    """False, and nothing is written: one of them is known."""
+    key = (space, f"hook:{posted.hook}", posted.key, event, micros(posted.at))
+    try:
+        if posted.content:
+            db.execute(_KEY_AND_CONTENT, (*key, f"={posted.content}"))
+        else:
+            db.execute(_KEY, key)
+    except apsw.ConstraintError as refused:
+        if getattr(refused, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_PRIMARYKEY:
+            raise
+        return False
+    return True
+
+
 _ROW = "SELECT n, hook, key, at, outcome, why, event, body FROM deliveries"
 
 
 def _put(db: apsw.Connection, space: SpaceId, posted: Posted, event: str) -> int:
     body = _written(posted) if posted.outcome == "collected" else None
-    n: int = db.execute(
-        "INSERT INTO deliveries (space, hook, key, at, outcome, why, event, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
+    db.execute(
+        "INSERT INTO deliveries (space, hook, key, at, outcome, why, event, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (space, posted.hook, posted.key, micros(posted.at), posted.outcome, posted.why[:MOST_WHY], event, body),
-    ).get
-    return n
+    )
+    return db.last_insert_rowid()
 
 
 def _written(posted: Posted) -> bytes:

@@ -12,7 +12,7 @@ import apsw
 from daimon.abi.errors import BadInput
 from daimon.abi.event import Event, Stop
 from daimon.abi.ids import Conversation, EventId, TurnId
-from daimon.abi.ports import Accepted, DeadLetter
+from daimon.abi.ports import MOST_LETTERS, Accepted, DeadLetter
 from daimon.journal.now import Now
 from daimon.journal.rows import micros, put_event
 
@@ -26,10 +26,16 @@ def accept(db: apsw.Connection, now: Now, event: Event) -> Accepted:
     ).get
     if not is_new:
         return Accepted(*_first(db, event), is_new=False)
+    return place(db, now, event)
+
+
+def place(db: apsw.Connection, now: Now, event: Event) -> Accepted:
+    """The row and payload of a new event, whose key has just been kept."""
+    where = event.where
     turn, taken = _destination(db, event)
-    seq = next_seq(db, event.where)
+    seq = next_seq(db, where)
     put_event(db, next(now.positions), seq, event, turn, taken)
-    if (held := now.holds.get(event.where)) is not None:
+    if (held := now.holds.get(where)) is not None:
         held.may_have_waiting |= taken == WAITING
         held.is_stopped |= isinstance(event.body, Stop) and event.body.turn == held.turn
     return Accepted(event.id, seq, is_new=True)
@@ -49,6 +55,7 @@ def bury(db: apsw.Connection, letter: DeadLetter) -> None:
         "INSERT INTO dead_letters (source, reason, body, at) VALUES (?, ?, ?, ?)",
         (letter.source, letter.reason, letter.body, micros(letter.at)),
     )
+    db.execute("DELETE FROM dead_letters WHERE pos <= (SELECT MAX(pos) FROM dead_letters) - ?", (MOST_LETTERS,))
 
 
 def next_seq(db: apsw.Connection, conversation: Conversation) -> int:

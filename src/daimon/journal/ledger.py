@@ -128,7 +128,7 @@ def reconsider(db: apsw.Connection, now: Now, limits: Mapping[Scope, Limit], mod
 
 GROUPS: dict[Grouping, str] = {
     "day": "c.day", "month": "c.month", "agent": "c.agent", "model": "c.model",
-    "conversation": "t.conversation", "turn": "t.root", "job": "CASE t.job WHEN '' THEN 'chat' ELSE t.job END",
+    "conversation": "t.conversation", "turn": "t.root", "person": "t.principal", "job": "CASE t.job WHEN '' THEN 'chat' ELSE t.job END",
 }  # fmt: skip
 
 

@@ -9,12 +9,13 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import apsw
+from pydantic import TypeAdapter
 
-from daimon.abi.codec import decode, encode
+from daimon.abi.codec import adapter, decode, encode
 from daimon.abi.errors import JournalDamaged
 from daimon.abi.event import SCHEMA, Address, Body, Erased, Event, FromAgent, Said
 from daimon.abi.ids import AgentId, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
@@ -129,23 +130,35 @@ def read_label(data: bytes | None) -> Label:
     return stated(None if data is None else decode(Label, data))
 
 
+@lru_cache(1_024)
+def _write_address(address: Address) -> bytes:
+    return encode(Address, address)
+
+
 # -- events ------------------------------------------------------------------------------------------------------------
 
 EVENT = f"""SELECT e.id, e.space, e.conversation, e.source, e.key, e.principal, e.agent, e.label, e.reply_to, e.parent, e.resolves,
     e.occurred_at, e.received_at, e.schema, {PAYLOAD} FROM events e JOIN payloads p USING (pos)"""
 
 
+@cache
+def _bodies() -> "TypeAdapter[Any]":
+    """Looked up once: to find it by its type takes as long as a statement."""
+    return adapter(Body)
+
+
 def put_event(db: apsw.Connection, pos: int, seq: int, event: Event, turn: TurnId | None, taken: int) -> None:
+    received = micros(event.received_at)
     db.execute(
         "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             pos, event.space, event.conversation, seq, event.id, event.source, event.key, event.body.kind, event.principal, event.agent,
-            write_label(event.label), None if event.reply_to is None else encode(Address, event.reply_to),
+            write_label(event.label), None if event.reply_to is None else _write_address(event.reply_to),
             None if event.parent is None else str(event.parent), None if event.resolves is None else str(event.resolves),
-            micros(event.occurred_at), micros(event.received_at), turn, taken, event.schema,
+            received if event.occurred_at is event.received_at else micros(event.occurred_at), received, turn, taken, event.schema,
         ),
     )  # fmt: skip
-    put_payload(db, pos, packed(encode(Body, event.body)), micros(event.received_at))
+    put_payload(db, pos, packed(_bodies().dump_json(event.body)), received)
     _refer(db, pos, event.body)
 
 

@@ -189,4 +189,22 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX sent_by_key ON sent (key);
     CREATE TABLE kept (channel TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (channel, name)) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE devices (
+        id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, rights TEXT NOT NULL, by TEXT NOT NULL,
+        made_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, revoked_at INTEGER) WITHOUT ROWID;
+    CREATE TABLE links (
+        hash BLOB PRIMARY KEY, name TEXT NOT NULL, rights TEXT NOT NULL, until INTEGER NOT NULL, used_at INTEGER) WITHOUT ROWID;
+    CREATE TABLE requests (
+        code TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, address TEXT NOT NULL,
+        made_at INTEGER NOT NULL, until INTEGER NOT NULL, rights TEXT) WITHOUT ROWID;
+    CREATE TABLE acts (
+        n INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, name TEXT NOT NULL, did TEXT NOT NULL, about TEXT NOT NULL,
+        outcome TEXT NOT NULL);
+    """,
+    """
+    CREATE INDEX turns_by_state ON turns (space, state, id);
+    CREATE INDEX turns_by_job ON turns (space, job, id) WHERE job <> '';
+    CREATE INDEX steps_asking ON steps (turn) WHERE kind IN ('question', 'started');
+    """,
 )

@@ -1,17 +1,10 @@
 """The embedded journal: one SQLite file in WAL mode, one writer, a few readers. It implements every journal port.
 
-Opening is careful, because the worst answer to a damaged journal is an empty one. A home that once had a journal keeps a
-marker beside it; if the marker is there and the file is missing or empty, opening fails and says so. A foreign file, one from
-a newer release, or one that SQLite calls corrupt fails as well. Nothing is ever repaired or recreated in silence.
-
 Calling order: `open`, any methods, `close`. `stopped` completes when a write failed for good; the process should then end.
 """
 
 import asyncio
-import os
-import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -23,8 +16,10 @@ import apsw
 from pydantic import JsonValue
 
 from daimon.abi.automation import Automation, Kept, Tick
-from daimon.abi.errors import JournalDamaged, JournalFailed, JournalStopped
+from daimon.abi.chat import Chat, Told
+from daimon.abi.errors import JournalFailed
 from daimon.abi.event import Address, Erased, Event
+from daimon.abi.figures import Figures
 from daimon.abi.hook import Hook, Hooked, Posted
 from daimon.abi.ids import BlobHash, Conversation, EventId, Key, PrincipalId, SpaceId, StepRef, TurnId
 from daimon.abi.judgement import Grant
@@ -61,14 +56,18 @@ from daimon.abi.ports import (
     Reminder,
     Spending,
 )
+from daimon.abi.runs import Run, Sought
 from daimon.abi.step import Step
+from daimon.abi.trace import Traces
 from daimon.abi.turn import Pins, State, Turn
 from daimon.journal import (
     amendments,
     archive,
     automations,
     blobs,
+    chats,
     erasure,
+    figures,
     forgetting,
     fork,
     grants,
@@ -79,17 +78,20 @@ from daimon.journal import (
     outbox,
     people,
     residue,
+    runs,
     shelf,
     timers,
+    traces,
     work,
 )
+from daimon.journal.access import SqliteAccess
 from daimon.journal.now import Held, Now
+from daimon.journal.opening import last_position, prepare, rewrite_version
+from daimon.journal.readers import Readers
 from daimon.journal.rows import written
-from daimon.journal.schema import APPLICATION_ID, MIGRATIONS
-from daimon.journal.writer import Writer, explain
+from daimon.journal.writer import Writer
 
 T = TypeVar("T")
-READERS = 2
 MOST_TRIES = 20
 TRY_AGAIN_S = 0.1
 """How long a lock of somebody else (a backup, a curious shell) is waited for."""
@@ -110,6 +112,7 @@ class SqliteJournal:
         self._collected = hooks.Marks()
         self._writer = Writer(connection, self._tell_readers, self._holds.clear)
         self._readers = Readers(path)
+        self.access = SqliteAccess(self._writer.run, self._readers.run)
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, ids: Ids) -> "SqliteJournal":
@@ -194,6 +197,12 @@ class SqliteJournal:
     async def turns(self, space: SpaceId, limit: int, conversation: str | None = None, state: State | None = None) -> tuple[Turn, ...]:
         return await self._readers.run(lambda db: archive.turns(db, space, limit, conversation, state))
 
+    async def runs(self, space: SpaceId, sought: Sought, limit: int) -> tuple[Run, ...]:
+        return await self._readers.run(lambda db: runs.runs(db, space, sought, limit))
+
+    async def steps_from(self, turn: TurnId, first: int) -> tuple[Step, ...]:
+        return await self._readers.run(lambda db: runs.steps_from(db, turn, first))
+
     async def turn_of(self, event: EventId) -> Turn | None:
         return await self._readers.run(lambda db: archive.turn_of(db, event))
 
@@ -216,6 +225,9 @@ class SqliteJournal:
     async def require(self, cursor: Cursor) -> None:
         await self._readers.run(lambda db: archive.require(db, cursor))
 
+    async def behind(self, cursor: Cursor) -> int:
+        return int(await self.end()) - int(cursor)
+
     async def erasures(self) -> int:
         return await self._readers.run(archive.erasures)
 
@@ -233,6 +245,20 @@ class SqliteJournal:
         """The same way, the turn that a step belongs to."""
         return self._readers.here(lambda db: archive.known_turn(db, turn))
 
+    # -- Chats
+
+    async def chats(self, space: SpaceId, limit: int, before: str = "") -> tuple[Chat, ...]:
+        return await self._readers.run(lambda db: chats.chats(db, space, limit, before))
+
+    async def told(self, space: SpaceId, conversation: str, limit: int, before: str = "") -> tuple[tuple[Told, ...], bool]:
+        return await self._readers.run(lambda db: chats.told(db, space, conversation, limit, before))
+
+    async def told_of(self, turn: TurnId) -> Told:
+        return await self._readers.run(lambda db: chats.told_of(db, turn))
+
+    async def waiting(self, space: SpaceId, conversation: str) -> tuple[Event, ...]:
+        return await self._readers.run(lambda db: chats.waiting(db, space, conversation))
+
     # -- Ledger
 
     async def spending(self, space: SpaceId, by: Grouping, since: str = "", until: str = "") -> tuple[Spending, ...]:
@@ -240,6 +266,11 @@ class SqliteJournal:
 
     async def balances(self, space: SpaceId, accounts: Sequence[Account]) -> tuple[Balance, ...]:
         return await self._readers.run(lambda db: ledger.balances(db, space, accounts))
+
+    # -- Measured
+
+    async def figures(self, space: SpaceId, since: datetime) -> Figures:
+        return await self._readers.run(lambda db: figures.figures(db, space, since))
 
     # -- Grants
 
@@ -311,8 +342,12 @@ class SqliteJournal:
     async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]:
         return await self._readers.run(lambda db: hooks.hooks(db, space))
 
-    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked:
-        made = await self._writer.run(lambda db: hooks.make(db, self._now(), space, hook, by, label))
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label, if_version: str = "") -> Hooked:
+        def make(db: apsw.Connection) -> Hooked:
+            hooks.require(db, space, hook.name, if_version)
+            return hooks.make(db, self._now(), space, hook, by, label)
+
+        made = await self._writer.run(make)
         self._hook_changes += 1
         return made
 
@@ -336,10 +371,9 @@ class SqliteJournal:
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
         return await self._readers.run(lambda db: automations.automations(db, space, self._clock.now()))
 
-    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
-        return await self._writer.run(
-            lambda db: automations.automate(db, space, automation, automations.Setting(by, label, self._clock.now()))
-        )
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label, if_version: int | None = None) -> Kept:
+        setting = automations.Setting(by, label, self._clock.now(), if_version)
+        return await self._writer.run(lambda db: automations.automate(db, space, automation, setting))
 
     async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
         await self._writer.run(lambda db: automations.cease(db, space, automation, by, self._clock.now()))
@@ -380,6 +414,15 @@ class SqliteJournal:
 
     async def foresee_forgetting(self, space: SpaceId, source: str) -> int:
         return await self._readers.run(lambda db: forgetting.foreseen(db, self._now(), space, source))
+
+    async def traces(self, space: SpaceId, source: str, tools: tuple[str, ...] = ()) -> Traces:
+        return await self._readers.run(lambda db: traces.traces(db, space, source, tools))
+
+    async def end_traces(self, space: SpaceId, source: str, tools: tuple[str, ...] = ()) -> Traces:
+        ended = await self._writer.run(lambda db: traces.end(db, self._now(), space, source, tools))
+        self._hook_changes += 1
+        await self._scrub()
+        return ended
 
     async def _scrub(self) -> None:
         """What was erased must not stay in the files: neither in what nothing names, nor in a gap of a page, nor in the log."""
@@ -441,113 +484,6 @@ class SqliteJournal:
     def _announce(self) -> None:
         self._committed.set()
         self._committed = asyncio.Event()
-
-
-class Readers:
-    """Read-only connections, one to a thread.
-
-    They are held here too, not by their threads alone. A child that was forked to become another program first forgets all threads but its
-    own, and what only those held: it would close their connections, and wait for ever for a lock of SQLite's that one of them had. The
-    parent waits for the child.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._mine = threading.local()
-        self._held: list[apsw.Connection] = []
-        self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="journal-reader")
-
-    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.here, work)
-
-    def here(self, work: Callable[[apsw.Connection], T]) -> T:
-        try:
-            if not hasattr(self._mine, "connection"):
-                self._mine.connection = open_reader(self._path)
-                self._held.append(self._mine.connection)
-            return work(self._mine.connection)
-        except apsw.Error as error:
-            raise explain(error) from error
-
-    async def close(self) -> None:
-        await asyncio.to_thread(self._pool.shutdown)
-        self._held.clear()  # whoever still reads keeps its own
-
-
-def open_reader(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(5_000)
-    connection.pragma("query_only", True)
-    return connection
-
-
-def prepare(path: Path) -> apsw.Connection:
-    """Opens or creates the file, checks that it is ours and whole, brings it to today's schema."""
-    marker = path.with_name(path.name + ".exists")
-    is_known = marker.exists()
-    if is_known and (not path.exists() or path.stat().st_size == 0):
-        raise JournalDamaged(
-            f"the journal {path} is {'empty' if path.exists() else 'missing'}, but this home had one. Restore it from a backup; "
-            f"if you really want to start anew, delete {marker}"
-        )
-    try:
-        connection = apsw.Connection(str(path))
-        connection.set_busy_timeout(residue.BUSY_MS)
-        _check_identity(path, connection)
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("synchronous", "full")
-        connection.pragma("foreign_keys", True)
-        connection.pragma("secure_delete", True)
-        connection.pragma("wal_autocheckpoint", 4_000)
-        connection.pragma("journal_size_limit", 64 * 1024 * 1024)
-        _migrate(path, connection)
-        residue.clean(connection)
-        last_position(connection)  # reads where damage would hurt first
-    except apsw.Error as error:
-        failure = explain(error)
-        raise type(failure)(f"{path}: {failure}") from error
-    if not is_known:
-        _write_marker(marker)
-    return connection
-
-
-def _check_identity(path: Path, connection: apsw.Connection) -> None:
-    if connection.pragma("application_id") == 0 and connection.execute("SELECT COUNT(*) FROM sqlite_schema").get == 0:
-        connection.pragma("application_id", APPLICATION_ID)
-    if connection.pragma("application_id") != APPLICATION_ID:
-        raise JournalDamaged(f"{path} is a database of another program; move it away or choose another --home")
-    if (version := connection.pragma("user_version")) > len(MIGRATIONS):
-        raise JournalDamaged(
-            f"{path} has format {version}, this release knows up to {len(MIGRATIONS)}: a newer Daimon wrote it. Update, then start again"
-        )
-
-
-def _migrate(path: Path, connection: apsw.Connection) -> None:
-    if connection.readonly("main"):
-        raise JournalStopped(f"the journal {path} cannot be written: the file or its file system is read-only")
-    for version in range(connection.pragma("user_version"), len(MIGRATIONS)):
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(MIGRATIONS[version])
-        connection.pragma("user_version", version + 1)
-        connection.execute("COMMIT")
-
-
-def rewrite_version(connection: apsw.Connection) -> None:
-    """A write that changes nothing: it needs space all the same."""
-    connection.pragma("user_version", connection.pragma("user_version"))
-
-
-def last_position(connection: apsw.Connection) -> int:
-    return int(connection.execute("SELECT MAX(COALESCE(MAX(pos), 0), (SELECT COALESCE(MAX(pos), 0) FROM erasures)) FROM payloads").get)
-
-
-def _write_marker(marker: Path) -> None:
-    marker.write_text("This home has a journal. Delete this file only to start anew after the journal was lost.\n", encoding="utf-8")
-    directory = os.open(marker.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

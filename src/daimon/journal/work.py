@@ -182,9 +182,8 @@ def _next_turn(db: apsw.Connection, now: Now, conversation: Conversation, pins: 
     ).fetchone()
     if interrupted is not None:
         return _resume(db, read_turn(interrupted))
-    while (
-        row := db.execute(EVENT + " WHERE e.space = ? AND e.conversation = ? AND e.taken = 0 ORDER BY e.seq LIMIT 1", where).get
-    ) is not None:
+    waiting = f"e.space = ? AND e.conversation = ? AND e.taken = 0{' AND e.turn IS NOT NULL' if _keeps_place(db, where) else ''}"
+    while (row := db.execute(f"{EVENT} WHERE {waiting} ORDER BY e.seq LIMIT 1", where).get) is not None:
         event = _readable(db, now, row)
         if event is None:
             continue
@@ -195,6 +194,17 @@ def _next_turn(db: apsw.Connection, now: Now, conversation: Conversation, pins: 
             return _resume(db, read_turn(parked))
         db.execute("UPDATE events SET taken = ? WHERE id = ?", (LATE, event.id))
     return None
+
+
+def _keeps_place(db: apsw.Connection, where: tuple[str, str]) -> bool:
+    """Does a turn here wait for a model? Then nothing that was said later overtakes it; what answers or times out its waits comes in."""
+    return bool(
+        db.execute(
+            """SELECT 1 FROM turns t JOIN waits w ON w.turn = t.id AND w.kind = 'model'
+               WHERE t.space = ? AND t.conversation = ? AND t.state IN ('running', 'parked') AND t.state = 'parked' LIMIT 1""",
+            where,
+        ).get
+    )
 
 
 def _is_orphan(db: apsw.Connection, event: Event) -> bool:
@@ -339,13 +349,14 @@ def _charge(db: apsw.Connection, now: Now, step: Step) -> None:
 
 
 def _operate(db: apsw.Connection, now: Now, claim: Claim, step: Step, origin: int, operations: tuple[Operation, ...]) -> None:
+    again = f"{step.n}." if isinstance(step.body, Started) and step.body.goes_on else ""  # one call may ask more than once
     for i, operation in enumerate(operations):
         if isinstance(operation, SetTimer | CancelTimer):
             timers.apply(db, claim.event, step, operation)
         elif isinstance(operation, Automate | Cease):
             automations.apply(db, step, operation)
         elif isinstance(operation, Send | Post):
-            outbox.apply(db, now, claim.turn, step, f"{claim.turn.id}:{origin}:{i}", operation)
+            outbox.apply(db, now, claim.turn, step, f"{claim.turn.id}:{origin}:{again}{i}", operation)
         elif isinstance(operation, MakeHook):
             hooks.make(db, now, step.space, operation.hook, step.principal, step.label)
         # the others are read from the journal by whom they concern: memory, the kernel

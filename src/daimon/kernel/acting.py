@@ -89,6 +89,9 @@ class Acting:
         if _has_lost_its_grant(log, n, intended):
             before = "; it may have taken effect before" if n in log.progress.rerun else ""
             return refused(n, intended, "denied", f"what it was allowed by was revoked, or has run out{before}")
+        if (asked := log.progress.resumed(n)) is not None:
+            word = log.progress.words.pop(n, None)
+            return await self.dispatch.go_on(n, intended, await situation_of(log, self.dispatch, n), asked.handle, word)
         how: How = "reran" if n in log.progress.rerun else "ran"
         outcome = await self.dispatch.run(n, intended, await situation_of(log, self.dispatch, n), how)
         if isinstance(outcome, Happened) and outcome.code in UNCLEAR:
@@ -128,7 +131,7 @@ async def _gather(log: Log, holding: Holding, tasks: "set[asyncio.Future[Happene
                 case Started() if holding.is_used_up(log, outcome):
                     log.add(_used_up(log, holding, outcome.intent))
                 case Started():
-                    log.add(asking.announce(log, outcome), log.progress.label.joined(_passed_on(log, outcome.intent)))
+                    log.add(asking.announce(log, outcome), log.progress.label.joined(_passed_on(log, outcome)))
                 case Happened():
                     opened = wall.opened(log, outcome)
                     log.add(opened, log.progress.label.joined(opened.result.label))
@@ -145,14 +148,15 @@ def _used_up(log: Log, holding: Holding, n: int) -> Happened:
     return refused(n, intended, "too_many_answers", message)
 
 
-def _passed_on(log: Log, n: int) -> Label:
-    """The label of the held values that a call was given: what it set going carries them."""
-    intended = log.progress.intent(n)
-    return EMPTY if intended is None else label_of(known_in(log, intended.arguments).values())
+def _passed_on(log: Log, started: Started) -> Label:
+    """The label of the held values that a call was given, and of what it says that it passes on: what it set going carries them."""
+    intended = log.progress.intent(started.intent)
+    given = EMPTY if intended is None else label_of(known_in(log, intended.arguments).values())
+    return given if started.carries is None else given.joined(started.carries)
 
 
 def _cancelled(log: Log, intents: tuple[int, ...], why: str) -> None:
     for n in intents:
         intended = log.progress.intent(n)
-        if intended is not None and not log.progress.is_settled(n) and log.progress.started(n) is None:
+        if intended is not None and not log.progress.is_settled(n) and not log.progress.is_outside(n):
             log.add(refused(n, intended, "cancelled", why, "cancelled"))

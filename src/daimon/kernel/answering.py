@@ -16,7 +16,7 @@ from daimon.abi.event import Answer, Event, Fired, Late
 from daimon.abi.ids import OWNER, StepRef
 from daimon.abi.label import Label
 from daimon.abi.step import Answered, Asked, Granted, Happened, Raised, Started
-from daimon.abi.tool import Question
+from daimon.abi.tool import Question, Word
 from daimon.kernel import asking, budget, dispatch, offers, verdict, wall
 from daimon.kernel.log import Log
 from daimon.kernel.permission import GRANT, YES
@@ -33,7 +33,9 @@ def resolve(log: Log, event: Event) -> None:
         return
     if (asked := log.progress.question(n)) is not None:
         _answer(log, n, asked, event)
-    elif (started := log.progress.started(n)) is not None:
+    elif (started := log.progress.started(n)) is not None and started.goes_on:
+        log.progress.words[n] = _word(started, event)
+    elif started is not None:
         outcome = replace(_outcome(log, n, started, event), hold=started.hold)
         log.add(outcome, event.label if started.expects is None else log.progress.label.joined(outcome.result.label))
 
@@ -42,7 +44,7 @@ def _objection(log: Log, n: int, event: Event) -> str:
     """Why this changes nothing; empty if it counts."""
     asked, started = log.progress.question(n), log.progress.started(n)
     question = asked.question if asked is not None else None if started is None else started.question
-    if log.progress.is_settled(n):
+    if log.progress.is_settled(n) or log.progress.resumed(n) is not None:
         return "it was settled before"
     if isinstance(event.body, Answer) and question is None:
         return "nothing was asked there"
@@ -128,6 +130,16 @@ def _outcome(log: Log, n: int, started: Started, event: Event) -> Happened:
             return dispatch.answered(n, intended, taken, event.label, labels=_authors(log, started, event))
         case _:
             return dispatch.refused(n, intended, "expired", "nothing was heard in time")
+
+
+def _word(started: Started, event: Event) -> Word:
+    match event.body:
+        case Answer() if started.question is not None:
+            return Word(*_said(started.question, event))
+        case Late(data={"text": str(text)}, is_error=False):
+            return Word("", text)
+        case _:
+            return Word("", is_expired=True)
 
 
 def _authors(log: Log, started: Started, event: Event) -> dict[str, Label]:

@@ -23,6 +23,7 @@ from daimon.kernel.wall import OWNERS_DESK, may_be_told
 
 OWNERS = frozenset({"authorise", "plan", "outcome", "money", "undo"})
 """What only the owner may answer: whether something may be done."""
+PATIENCE = "I have to wait before I can go on: I have done as much as I may for now. I answer as soon as I may again."
 TIMED = frozenset({"authorise", "plan"})
 """What nobody waits for longer than `asking.timeout_h`."""
 
@@ -31,7 +32,8 @@ def ask(log: Log, question: Question, calls: Sequence[int] = (), label: Label | 
     """`calls` are the intents in question, in the order in which it counts them."""
     silent_until = _silent_until(log, question)
     question = _timed(log, question, silent_until)
-    sends = (_send(log, question, log.progress.next_n, silent_until),) if _is_told(log, question, silent_until) else ()
+    told = (_send(log, question, log.progress.next_n, silent_until),) if _is_told(log, question, silent_until) else ()
+    sends = (*told, *_courtesy(log, question)) if told else ()
     log.add(Asked(question, calls[0] if calls else None, sends, tuple(calls[1:])), label)
 
 
@@ -84,6 +86,14 @@ def _send(log: Log, question: Question, n: int, not_before: datetime | None) -> 
     ref = StepRef(log.claim.turn.id, n)
     to = OWNERS_DESK if _is_for_owner(log, question, n) or not may_be_told(log) else log.claim.event.reply_to
     return Send(to or OWNERS_DESK, (Text(question.text),), not_before, Asks(ref, question.options))
+
+
+def _courtesy(log: Log, question: Question) -> tuple[Send, ...]:
+    """Whom the turn serves hears once that it has to wait for money; how much and why is the owner's business."""
+    to, is_asked = log.claim.event.reply_to, any(asked.question.type == "money" for asked in log.progress.questions)
+    if question.type != "money" or to is None or is_asked or serves_owner(log.claim.turn.principal):
+        return ()
+    return (Send(to, (Text(PATIENCE),)),)
 
 
 def _is_for_owner(log: Log, question: Question, n: int) -> bool:

@@ -2,19 +2,23 @@
 
 Pure. Whether there is room is decided in the journal, in the transaction that reserves; here stands whom a call is charged to and how
 a person is told. A task is charged with all that it starts, and so are the conversation and the agent where it began: a turn cannot
-get round a limit by handing work on. All limits but that of a task are by the day or month of the owner's own time zone.
+get round a limit by handing work on. What somebody else than the owner asks for is charged to them as well, so that a guest or a busy
+group does not spend the owner's day; what the owner had set up for them has the limits of its job. All limits but that of a task are by
+the day or month of the owner's own time zone.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import ROUND_UP, Decimal
 
 from pydantic import JsonValue
 
-from daimon.abi.ids import AgentId
+from daimon.abi.event import TIMER
+from daimon.abi.ids import AgentId, PrincipalId
 from daimon.abi.money import Account, Amount, Limit, Scope, dollars
+from daimon.abi.people import serves_owner
 from daimon.abi.step import Short
 from daimon.abi.tool import Question
 from daimon.abi.turn import Turn
@@ -29,6 +33,7 @@ NAMES = {
     Scope.CONVERSATION: "this conversation today",
     Scope.JOB: "this automation today",
     Scope.AGENT: "this agent today",
+    Scope.PERSON: "this person today",
     Scope.DAY: "today",
     Scope.MONTH: "this month",
 }
@@ -47,7 +52,7 @@ class Budget:
         day, month = self.shared(now)
         names = (
             (Scope.CONVERSATION, turn.conversation), (Scope.CONVERSATION, turn.origin), (Scope.JOB, turn.job),
-            (Scope.AGENT, agent), (Scope.AGENT, turn.origin_agent),
+            (Scope.AGENT, agent), (Scope.AGENT, turn.origin_agent), (Scope.PERSON, _asks(turn)),
         )  # fmt: skip
         daily = (self._daily(scope, name, day) for scope, name in dict.fromkeys(names) if name)
         return self._account(Scope.TURN, turn.root, None), *daily, day, month
@@ -61,6 +66,11 @@ class Budget:
             self._account(Scope.MONTH, f"{today:%Y-%m}", self._midnight(next_month)),
         )
 
+    def persons(self, names: Iterable[str], now: datetime) -> tuple[Account, ...]:
+        """Those of others than the owner."""
+        day, _ = self.shared(now)
+        return tuple(self._daily(Scope.PERSON, name, day) for name in dict.fromkeys(names) if not serves_owner(PrincipalId(name)))
+
     def _daily(self, scope: Scope, name: str, day: Account) -> Account:
         account = self._account(scope, f"{name} {day.key}", day.until)
         return replace(account, limit=self.jobs[name]) if scope is Scope.JOB and name in self.jobs else account
@@ -70,6 +80,16 @@ class Budget:
 
     def _midnight(self, day: date) -> datetime:
         return datetime.combine(day, time(), self.zone)
+
+
+def _asks(turn: Turn) -> str:
+    """Who else than the owner has this done; empty: nobody."""
+    return turn.principal if turn.job in ("", TIMER) and not serves_owner(turn.principal) else ""
+
+
+def named(account: Account) -> str:
+    """What a limit is for, in words."""
+    return f"{account.key.rsplit(' ', 1)[0]} today" if account.scope is Scope.PERSON else NAMES[account.scope]
 
 
 def without_money(accounts: tuple[Account, ...]) -> tuple[Account, ...]:
@@ -86,7 +106,7 @@ def question(short: Short) -> Question:
     assert more is not None
     again = "" if short.account.until is None else f" `{WAIT}` goes on when it begins anew ({short.account.until:%Y-%m-%d %H:%M %Z}),"
     text = (
-        f"{reached(short)} Answer `{RAISE}` to allow {_said(more, short)} more for {NAMES[short.account.scope]} "
+        f"{reached(short)} Answer `{RAISE}` to allow {_said(more, short)} more for {named(short.account)} "
         f"(or `{RAISE} AMOUNT`),{again} `{STOP}` ends the task."
     )
     options = (STOP, RAISE) if short.account.until is None else (WAIT, RAISE, STOP)
@@ -100,7 +120,7 @@ def reached(short: Short) -> str:
         return (
             f"Nobody knows what a call of {short.model} costs, and there is a limit of {dollars(limit.cost)} ({_setting(short.account)})."
         )
-    what = f"The limit for {NAMES[short.account.scope]} ({_setting(short.account)})"
+    what = f"The limit for {named(short.account)} ({_setting(short.account)})"
     if _is_about_tokens(short):
         where = f"is {limit.tokens:,} tokens; {short.spent.tokens:,} are used, and the next call of {short.model} may take {need.tokens:,}."
         is_hopeless = limit.tokens is not None and need.tokens > limit.tokens

@@ -2,6 +2,7 @@
 
     admit    schema → floor → policy                            pure; before the intent is written
     run      handles → floor and policy of today → limits → tool → result  after the intent is on disk
+    go_on    the answer to what it asked in the middle → tool → result     after the answer is on disk
 
 What a tool says, well or ill, is cleaned of secrets here, before anybody else sees it: of known values, and of what is shaped like one.
 
@@ -10,8 +11,9 @@ an exception, a hang, a result of a hundred megabytes or of broken text are all 
 on. Only cancellation passes through.
 """
 
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
 
@@ -28,7 +30,7 @@ from daimon.abi.plain import clean
 from daimon.abi.ports import Checkpoints, Clock, Granted, Limiter, Policy
 from daimon.abi.secret import Redactor
 from daimon.abi.step import Happened, Intended, Started, StepBody
-from daimon.abi.tool import Call, Capability, Effect, Manifest, Pending, Result, Tool
+from daimon.abi.tool import Call, Capability, Continuing, Effect, Manifest, Pending, Result, Tool, Word
 from daimon.context.held import handles
 from daimon.kernel import render
 from daimon.kernel.containment import within
@@ -37,6 +39,8 @@ from daimon.kernel.held import Holding, filled, label_of, require_known
 
 S = TypeVar("S", Happened, Started)
 TIMEOUT, CRASHED = "timeout", "crashed"
+GONE = "gone"
+"""A call asked something, and what asked it was not there any more when the answer came."""
 UNCLEAR = frozenset({TIMEOUT, CRASHED})
 """Codes after which nobody knows whether the call took effect."""
 UNKNOWN_MANIFEST = ""
@@ -104,7 +108,7 @@ class Dispatch:
         if never := self.floor.forbids(manifest, filled(arguments, situation.held)):
             gate = Gate("deny", never, "floor")
         else:
-            gate = self.policy.judge(manifest, arguments, weighed(situation, manifest, self.checkpoints))
+            gate = self.policy.judge(manifest, arguments, self._weighed(situation, manifest))
         return _intended(asked, call, manifest.effect, self.tools.hash_of(asked.tool), gate)
 
     async def run(self, n: int, intended: Intended, situation: Situation, how: How = "ran") -> Happened | Started:
@@ -118,7 +122,6 @@ class Dispatch:
         return manifest is not None and manifest.changes_files
 
     async def _run(self, n: int, intended: Intended, situation: Situation, how: How) -> Happened | Started:
-        started, call = self.clock.monotonic(), situation.call
         try:
             tool, written = self._prepare(intended)
             arguments = self._filled(tool.manifest, written, situation)
@@ -126,8 +129,27 @@ class Dispatch:
             await self._limit(tool.manifest)
         except ToolFailed as failed:
             return self._refused(n, intended, failed)
+        return await self._worked(n, intended, tool, tool.run(arguments, situation.call), how)
+
+    async def go_on(self, n: int, intended: Intended, situation: Situation, handle: str, word: Word | None) -> Happened | Started:
+        """With the answer to what the tool asked. What nobody can answer for any more has ended, and is not begun again."""
         try:
-            outcome = await within(tool.manifest.timeout_s, tool.run(arguments, call))
+            tool, _ = self._prepare(intended)
+            if word is None or not isinstance(tool, Continuing):
+                raise ToolFailed(GONE, f"{intended.tool} was gone before the answer; it may or may not have taken effect")
+        except ToolFailed as failed:
+            return self._marked(self._refused(n, intended, failed, "cancelled"), situation)
+        outcome = await self._worked(n, intended, tool, tool.go_on(handle, word, situation.call), "ran")
+        if isinstance(outcome, Happened):
+            outcome = await self._with_changes(outcome, intended, situation.call)
+        return self._marked(outcome, situation)
+
+    async def _worked(
+        self, n: int, intended: Intended, tool: Tool, work: Coroutine[Any, Any, Result | Pending], how: How
+    ) -> Happened | Started:
+        started = self.clock.monotonic()
+        try:
+            outcome = await within(tool.manifest.timeout_s, work)
             if isinstance(outcome, Pending):
                 return cleaned(_started(n, outcome), self.redactor.clean_known)
             return self._finished(n, intended, tool.manifest, outcome, started, how)
@@ -210,9 +232,14 @@ class Dispatch:
     def _judge_again(self, manifest: Manifest, arguments: dict[str, JsonValue], situation: Situation) -> None:
         """Rules may have changed since the call was decided, days ago perhaps. A yes given then does not outweigh a no of today."""
         never = self.floor.forbids(manifest, filled(arguments, situation.held))
-        gate = self.policy.judge(manifest, arguments, weighed(situation, manifest, self.checkpoints))
+        gate = self.policy.judge(manifest, arguments, self._weighed(situation, manifest))
         if never or gate.verdict == "deny":
             raise ToolFailed("denied", never or gate.reason)
+
+    def _weighed(self, situation: Situation, manifest: Manifest) -> Situation:
+        """Without grants for another tool that had its name."""
+        held = tuple(grant for grant in situation.grants if grant.manifest in ("", self.tools.hash_of(manifest.name)))
+        return weighed(replace(situation, grants=held) if len(held) < len(situation.grants) else situation, manifest, self.checkpoints)
 
     async def _limit(self, manifest: Manifest) -> None:
         if manifest.rate is None:
@@ -315,7 +342,8 @@ def _private(manifest: Manifest, label: Label) -> Label:
 
 
 def _started(n: int, pending: Pending) -> Started:
-    return _readable(Started(n, pending.handle, pending.question, pending.until, pending.operations, pending.expects))
+    started = Started(n, pending.handle, pending.question, pending.until, pending.operations, pending.expects)
+    return _readable(replace(started, goes_on=pending.goes_on, carries=pending.carries))
 
 
 def _readable(body: S) -> S:

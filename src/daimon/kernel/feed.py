@@ -2,7 +2,7 @@
 
 Tokens are only ever live; steps and turns are on disk before they appear here. Every subscriber has a bounded queue: one that
 is too slow loses the oldest updates and is told so with `Gap`, after which the journal has the rest. Nobody who publishes
-ever waits.
+ever waits. Who comes in the middle of a reply can have all of it so far (`subscribe(from_the_start=True)`).
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from daimon.abi.ids import Conversation, Key, TurnId
 from daimon.abi.money import Usage
 from daimon.abi.step import Step
 from daimon.abi.turn import Ending, State
+from daimon.kernel.under_way import UnderWay
 
 MOST_WAITING = 4_096
 
@@ -119,14 +120,27 @@ class Subscription:
 class Feed:
     def __init__(self) -> None:
         self._subscriptions: set[Subscription] = set()
+        self._under_way: UnderWay[Token] = UnderWay()
 
     def publish(self, update: Update) -> None:
+        match update:
+            case Token():
+                self._under_way.add(update)
+            case Recorded(step=step):
+                self._under_way.drop(step.turn)
+            case Changed(turn=turn):
+                self._under_way.drop(turn)
+            case _:
+                pass
         for subscription in self._subscriptions:
             subscription.push(update)
 
     @contextmanager
-    def subscribe(self) -> Iterator[Subscription]:
+    def subscribe(self, *, from_the_start: bool = False) -> Iterator[Subscription]:
+        """`from_the_start`: of replies that are under way."""
         subscription = Subscription()
+        for token in self._under_way.all() if from_the_start else ():
+            subscription.push(token)
         self._subscriptions.add(subscription)
         try:
             yield subscription

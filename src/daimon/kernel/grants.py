@@ -38,11 +38,16 @@ class Standing:
         """All that ever were, the newest first."""
         return await self._journal.given(self._space)
 
+    def drop(self, grants: Iterable[str]) -> None:
+        """These are gone from the journal."""
+        for grant in grants:
+            self._revoked.add(grant)
+            self._grants.pop(grant, None)
+
     async def revoke(self, grant: str, by: PrincipalId) -> Given:
         """Raises NotFound."""
         revoked = await self._journal.revoke(self._space, grant, by)
-        self._revoked.add(grant)  # whoever recorded it may not have told us yet
-        self._grants.pop(grant, None)
+        self.drop((grant,))  # whoever recorded it may not have told us yet
         return revoked
 
 

@@ -1,8 +1,9 @@
 """What may be granted instead of being asked about again: computed from the calls in question.
 
 A grant covers what this call is and no more: its agent, its tool with all that the tool can do, the places that it reaches, the things that
-it touches and, where an automation makes it, that automation. Where a call names no such place or thing nothing bounds a grant, and none is
-offered. Nor is one for a call that moves an amount to nowhere in particular, or that changes who may do what.
+it touches and, where an automation makes it, that automation; of somebody else's tool, as long as that is what it was. Where a call names
+no such place or thing nothing bounds a grant, and none is offered. Nor is one for a call that moves an amount to nowhere in particular, or
+that changes who may do what.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from pydantic import JsonValue
 
 from daimon.abi.ids import AgentId, PrincipalId
 from daimon.abi.judgement import Grant
+from daimon.abi.label import Author
 from daimon.abi.step import Intended
 from daimon.abi.tool import ArgumentRole, Capability, Manifest
 from daimon.kernel import quote
@@ -99,6 +101,7 @@ def _grant(call: Wanted, ground: Ground) -> Grant | None:
         targets=tuple(sorted(set(targets))),
         job=ground.job,
         until=end_of(ground.today + timedelta(days=DAYS), ground.zone),
+        manifest="" if call.manifest.author is Author.SERVICE else call.intended.manifest,
     )
 
 

@@ -162,6 +162,8 @@ def _details(wanted: Sequence[Wanted], offered: Sequence[Offer]) -> JsonValue:
                 "intent": call.n,
                 "tool": call.intended.tool,
                 "does": call.manifest.description,
+                "can": [capability.value for capability in call.manifest.capabilities],
+                "roles": {name: role.value for name, role in call.manifest.roles.items()},
                 "arguments": _without_secrets(call),
                 "reason": call.intended.gate.reason,
                 "provenance": adapter(tuple[Provenance, ...]).dump_python(call.intended.gate.provenance, mode="json"),

@@ -5,6 +5,7 @@ the steps say is what is true. An intent without an outcome in the steps of a *c
 whether it ran; one that was recorded by this very process is simply ready to run.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from daimon.abi.context import Background, Scene
@@ -32,12 +33,13 @@ from daimon.abi.step import (
     Step,
     Wait,
 )
-from daimon.abi.tool import HandOver
+from daimon.abi.tool import HandOver, Word
 from daimon.abi.turn import Turn
 from daimon.context import held
 from daimon.kernel.budget import ALLOW, RAISE, WAIT
 from daimon.kernel.decide import CONTINUE, RETRY, View
 from daimon.kernel.permission import YES
+from daimon.kernel.silence import says_nothing
 
 WORK = (Replied, Intended, Happened, Started, Received, Answered)
 """What counts against the limit of steps: not what it takes to ask a model, or to wait for one."""
@@ -59,11 +61,16 @@ class Progress:
         """Earlier turns, and what else was said while this one ran, as they were last read for the model."""
         self.is_stopped = claim.is_stopped
         self.is_interrupted = False
+        self._event = claim.event
         self.label: Label = claim.event.label
         """The join of everything in this turn that the model has seen or may see."""
         self._intents: dict[int, Intended] = {}
         self._outcomes: dict[int, Happened] = {}
         self._started: dict[int, Started] = {}
+        self._resumed: set[int] = set()
+        """Started calls that asked something, and go on with the answer."""
+        self.words: dict[int, Word] = {}
+        """The answers to these, as far as this very process has heard them."""
         self._questions: dict[int, Asked] = {}
         self._answers: dict[int, Answered] = {}
         self._usage: list[Usage] = []
@@ -115,14 +122,15 @@ class Progress:
                 self._intents[step.n] = intent
             case Started() as started:
                 self._started[started.intent] = started
+                self._resumed.discard(started.intent)
             case Happened() as outcome:
                 self._take_outcome(outcome)
             case Asked() as asked:
                 self._questions[step.n] = asked
             case Answered() as answer:
                 self._take_answer(answer)
-            case Received(resolves=resolves):
-                self._take_event(step.n, resolves)
+            case Received(resolves=resolves, ignored=ignored):
+                self._take_event(step.n, resolves, ignored)
             case Decided(decision=decision) if decision.kind == "hand_off":
                 self.agent, self._hand_over = decision.to, None
 
@@ -156,17 +164,29 @@ class Progress:
     def ready(self) -> tuple[int, ...]:
         """Intents that may run and have not."""
         return tuple(
-            n for n, intent in self._intents.items() if n not in self._outcomes and n not in self._started and self._is_allowed(n, intent)
+            n for n, intent in self._intents.items() if n not in self._outcomes and not self.is_outside(n) and self._is_allowed(n, intent)
         )
 
     def intent(self, n: int) -> Intended | None:
         return self._intents.get(n)
+
+    @property
+    def questions(self) -> Iterable[Asked]:
+        return self._questions.values()
 
     def question(self, n: int) -> Asked | None:
         return self._questions.get(n)
 
     def started(self, intent: int) -> Started | None:
         return self._started.get(intent)
+
+    def is_outside(self, intent: int) -> bool:
+        """Does this call wait for something from outside?"""
+        return intent in self._started and intent not in self._resumed
+
+    def resumed(self, intent: int) -> Started | None:
+        """What a call asked, if it goes on with the answer."""
+        return self._started[intent] if intent in self._resumed else None
 
     def is_settled(self, n: int) -> bool:
         """Has this intent its outcome, or this question its answer?"""
@@ -201,7 +221,7 @@ class Progress:
             ready=tuple(n for n in self.ready if n not in self.in_doubt),
             waits=self._waits(),
             has_answer=self._last_reply is not None and self._last_input < self._last_reply and not self.calls_of_last_reply(),
-            is_silent=self.last_reply is not None and not self.last_reply.parts,
+            is_silent=self.last_reply is not None and says_nothing(self.last_reply.parts, self._event),
             is_stopped=self.is_stopped,
             is_interrupted=self.is_interrupted,
             hand_over=self._hand_over,
@@ -286,9 +306,11 @@ class Progress:
         too_long = [each for each in self.failures if each.code == TOO_LONG]
         return self.failures if len(too_long) > MOST_SHRINKS else [each for each in self.failures if each.code != TOO_LONG]
 
-    def _take_event(self, n: int, resolves: int | None) -> None:
+    def _take_event(self, n: int, resolves: int | None, ignored: str) -> None:
         if resolves is None:
             self._last_input = n
+        elif resolves in self._started and self._started[resolves].goes_on and not ignored:
+            self._resumed.add(resolves)
         if resolves is not None and resolves == self._short:
             self._short = None
         if resolves is not None and resolves == self._outage:
@@ -303,7 +325,7 @@ class Progress:
         started = [
             Wait("answer" if s.question else "event", StepRef(turn, n), _until(s))
             for n, s in self._started.items()
-            if n not in self._outcomes
+            if n not in self._outcomes and n not in self._resumed
         ]
         asked = [Wait("answer", StepRef(turn, n), q.question.expires_at) for n, q in self._questions.items() if n not in self._answers]
         return (*started, *asked, *self._quiet_waits())
@@ -313,9 +335,16 @@ class Progress:
         waits = []
         if self.short is not None and self._is_short_known and self._short is not None:
             waits.append(Wait("money", StepRef(self.turn.id, self._short), self.short.account.until))
-        if self._outage is not None and self._is_told(self.failures[-1]) and (at := self.failures[-1].retry_at) is not None:
-            waits.append(Wait("timer", StepRef(self.turn.id, self._outage), at))
+        if self._outage is not None and (at := self.failures[-1].retry_at) is not None:
+            is_told = self._is_told(self.failures[-1])
+            if is_told or self._tells_outage:
+                waits.append(Wait("model", StepRef(self.turn.id, self._outage), at if is_told else None))
         return waits
+
+    @property
+    def _tells_outage(self) -> bool:
+        """Is the question open that says when a model is asked again? It has the moment then."""
+        return any(n not in self._answers and RETRY in asked.question.options for n, asked in self._questions.items())
 
 
 def _until(started: Started) -> datetime | None:

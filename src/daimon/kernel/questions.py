@@ -5,7 +5,7 @@ from datetime import datetime
 
 from daimon.abi.ids import SpaceId, StepRef
 from daimon.abi.ports import Archive
-from daimon.abi.step import Answered, Asked, Happened, Started, Step
+from daimon.abi.step import Answered, Asked, Happened, Received, Started, Step
 from daimon.abi.tool import Question
 from daimon.abi.turn import State
 
@@ -39,9 +39,18 @@ def _asked(step: Step, steps: tuple[Step, ...]) -> tuple[StepRef, Question] | No
     match step.body:
         case Asked(question=question) if not any(isinstance(s.body, Answered) and s.body.question == step.n for s in steps):
             return step.ref, question
-        case Started(intent=intent, question=Question() as question) if not any(
-            isinstance(s.body, Happened) and s.body.intent == intent for s in steps
-        ):
+        case Started(intent=intent, question=Question() as question) if not any(_settles(s, intent, step.n) for s in steps):
             return StepRef(step.turn, intent), question
         case _:
             return None
+
+
+def _settles(step: Step, intent: int, since: int) -> bool:
+    """Has the call its outcome, or the tool the answer that it goes on with?"""
+    match step.body:
+        case Happened(intent=n):
+            return n == intent
+        case Received(resolves=n, ignored=""):
+            return n == intent and step.n > since
+        case _:
+            return False

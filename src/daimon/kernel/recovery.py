@@ -7,6 +7,7 @@ An intent that was allowed and has no outcome is in doubt: the process died some
     pure, idempotent   run it again; the key is the same, so the world can tell
     verifiable         ask the world: it happened (record that), or it did not (run it)
     unsafe             never repeated by itself: the owner is asked
+    in the middle      it asked something, and the answer was on its way to it: it has ended, and is not begun again
 
 A turn that was started under other pins (another release, policy, tool set or model) goes on with what is there now; the
 difference is recorded. A call that was decided under another manifest of its tool is not run: the model hears `tool_changed`, or,
@@ -49,6 +50,10 @@ def all_of(reserved: Reserved) -> Usage:
 
 
 async def _settle(log: Log, dispatch: Dispatch, n: int, intended: Intended) -> None:
+    if (asked := log.progress.resumed(n)) is not None:
+        log.add(await dispatch.go_on(n, intended, await situation_of(log, dispatch, n), asked.handle, None))
+        log.progress.in_doubt.discard(n)
+        return
     effect = intended.effect if log.claim.turn.effects == "world" else Effect.PURE
     if effect is not Effect.PURE and dispatch.is_changed(intended):
         asking.ask(log, what_happened(intended, "Its tool was updated or removed meanwhile."), calls=(n,))

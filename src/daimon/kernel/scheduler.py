@@ -52,10 +52,11 @@ class Scheduler:
 
     async def wake(self, event: Event) -> None:
         """This was accepted. A running turn is only disturbed by what may end it; it sees the rest with its next write."""
-        running = self._running.get(event.where)
+        where = event.where
+        running = self._running.get(where)
         if running is not None and (isinstance(event.body, Stop) or self._turns.newer == "interrupt"):
             running.nudged.set()
-        await self._dispatcher.wake(event.where)
+        await self._dispatcher.wake(where)
 
     def poke(self) -> None:
         """Something may be due earlier than the next sweep."""

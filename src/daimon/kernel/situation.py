@@ -76,7 +76,7 @@ def _words(events: tuple[Event, ...]) -> tuple[str, ...]:
 
 def _typed(steps: tuple[Step, ...], outcomes: dict[int, Step]) -> list[str]:
     """What the owner wrote when the agent asked. An option that was merely chosen holds the agent's words, not the owner's."""
-    asked = [step.body.intent for step in steps if isinstance(step.body, Started) and step.body.question is not None]
+    asked = [step.body.intent for step in steps if isinstance(step.body, Started) and step.body.question and not step.body.goes_on]
     found = []
     for outcome in (outcomes[n].body for n in asked if n in outcomes):
         if isinstance(outcome, Happened) and _is_owners(label_at(outcome.result.labels, ("text",), outcome.result.label)):

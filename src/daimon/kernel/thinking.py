@@ -50,8 +50,6 @@ MOST_NAME = 256
 MOST_CALLS = 64
 MOST_PARTIAL = 100_000
 MOST_SIGNATURE = 1_000_000
-MOST_SHOWN = 2_000
-"""Characters of a held value in a question to a person."""
 CHARACTERS_PER_TOKEN = 32
 """A reply with more than so many for each token that it may have is no reply."""
 SOME = 100_000
@@ -152,7 +150,7 @@ class Thinking:
 
     async def _choose(self, log: Log, prompt: Prompt) -> Choice | None:
         """The model to ask. None: nobody can be asked now, and that is recorded."""
-        task = self._task(log, prompt)
+        task, napped_s = self._task(log, prompt), 0.0
         while True:
             try:
                 found = await self.brain.router.route(task)
@@ -161,7 +159,8 @@ class Thinking:
                 return None
             if isinstance(found, Choice):
                 return found
-            if found.seconds > MOST_NAP_S:
+            napped_s += found.seconds
+            if napped_s > MOST_NAP_S:
                 log.add(_unavailable(log, replace(found, reason=self._told(found.reason))))
                 return None
             await self.clock.sleep(found.seconds)

@@ -79,7 +79,7 @@ class Turns:
         return await log.finish(wall.ended(log, Ended(ending, log.progress.label.joined(besides), said)))
 
     def may_interrupt(self, log: Log, newer: tuple[Event, ...]) -> bool:
-        return self.newer == "interrupt" and bool(newer) and _is_for(log, newer[0])
+        return self.newer == "interrupt" and bool(newer) and _is_for(log, newer[0]) and not _steers(newer[0])
 
     def _take_in(self, log: Log) -> bool:
         """Takes in what arrived since the last look; says whether anything did."""
@@ -90,15 +90,19 @@ class Turns:
             answering.resolve(log, event)
         if self.may_interrupt(log, newer):
             log.progress.is_interrupted = True
-        if self.newer == "steer":
-            for event in takewhile(lambda e: _is_for(log, e), newer):
-                log.receive(event)
+        for event in takewhile(lambda e: _is_for(log, e) and (self.newer == "steer" or _steers(e)), newer):
+            log.receive(event)
         return log.progress.next_n > before or log.progress.is_interrupted or log.progress.is_stopped
 
 
 def _is_for(log: Log, event: Event) -> bool:
     """Only what the same person says in the same conversation may steer or interrupt."""
     return isinstance(event.body, Said) and event.principal == log.claim.turn.principal and event.resolves is None
+
+
+def _steers(event: Event) -> bool:
+    """Whoever said it meant it for the turn that runs."""
+    return isinstance(event.body, Said) and event.body.steers
 
 
 def _reply(log: Log, ending: Ending, reason: str) -> tuple[Content, ...]:

@@ -21,7 +21,16 @@ def replace(path: Path, data: bytes, mode: int | None = None) -> None:
         with suppress(OSError):
             draft.unlink()
         raise
-    _force(place.parent)
+    force(place.parent)
+
+
+def force(directory: Path) -> None:
+    """Which names are in it is on disk for good."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _mode_of(place: Path) -> int:
@@ -39,11 +48,3 @@ def _write(draft: Path, data: bytes, mode: int) -> None:
         file.flush()
         os.fchmod(file.fileno(), mode)
         os.fsync(file.fileno())
-
-
-def _force(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

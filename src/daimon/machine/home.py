@@ -10,6 +10,9 @@ kill.
     vault.uses    who used which secret        vault.lock   held while the vault changes
     policy/       the owner's      policy.good.json   as they last read without fault
     outputs/      what commands printed        services.json   services that agents keep running
+    skills/       installed skills, and index.json
+    mcp/          what was agreed to of each MCP server, and its sign-in
+    lessons/      what was learned and waits for the owner, and how skills have served
     backups/      unless the settings name another place   backup.part/   while one is made
     lock          held while running
 """
@@ -36,6 +39,8 @@ class Home:
         self.policies = path / "policy"
         self.good_policies = path / "policy.good.json"
         self.memory = path / "memory.db"
+        self.skills = path / "skills"
+        self.lessons = path / "lessons"
         self.socket = path / "daimon.sock"
         self._lock = path / "lock"
         self._token = path / "token"

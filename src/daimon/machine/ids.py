@@ -5,12 +5,10 @@ one. A clock that jumps back does not break the order inside a process: time nev
 """
 
 import threading
-from datetime import UTC, datetime
 
 from daimon.abi.ports import Clock, Random
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RANDOM_BITS = 80
 _DIGITS = 26
 _PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
@@ -31,9 +29,11 @@ class SortableIds:
 
     def new(self, prefix: str) -> str:
         with self._lock:
-            ms = int((self._clock.now() - _EPOCH).total_seconds() * 1000)
-            fresh = ms << _RANDOM_BITS | int.from_bytes(self._random.bytes(_RANDOM_BITS // 8), "big") >> 1
-            self._last = max(fresh, self._last + 1) if ms > self._last >> _RANDOM_BITS else self._last + 1
+            ms = int(self._clock.now().timestamp() * 1000)
+            if ms > self._last >> _RANDOM_BITS:
+                self._last = ms << _RANDOM_BITS | int.from_bytes(self._random.bytes(_RANDOM_BITS // 8), "big") >> 1
+            else:
+                self._last += 1
             return prefix + _base32(self._last)
 
 

@@ -52,6 +52,23 @@ def keep(home: Home, texts: Texts) -> None:
         raise Misconfigured(f"{home.good_policies} cannot be written: {error.strerror}") from None
 
 
+def write(home: Home, name: str, text: str) -> None:
+    """Puts a file in its place as a whole. Raises Misconfigured."""
+    try:
+        home.policies.mkdir(mode=0o700, exist_ok=True)
+        files.replace(home.policies / name, text.encode("utf-8"), 0o600)
+    except OSError as error:
+        raise Misconfigured(f"{home.policies / name} cannot be written: {error.strerror}") from None
+
+
+def remove(home: Home, name: str) -> None:
+    """Raises Misconfigured."""
+    try:
+        (home.policies / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"{home.policies / name} cannot be removed: {error.strerror}") from None
+
+
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()

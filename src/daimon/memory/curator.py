@@ -8,6 +8,7 @@ still finds it.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
@@ -36,16 +37,19 @@ from daimon.abi.memory import (
 )
 from daimon.abi.ports import Archive, Clock, Ids
 from daimon.abi.secret import Redactor
-from daimon.memory import accounts, exchange, forgetting, rewind
+from daimon.abi.survey import Counts, Listed, Listing, Portrait, Spring, Things, Turned
+from daimon.memory import accounts, exchange, forgetting, rewind, survey
+from daimon.memory.graph import portrait
+from daimon.memory.mending import KEPT, MOST_CHARACTERS, corrected, returned, worded
 from daimon.memory.store import MemoryStore
 
 T = TypeVar("T")
 SAID_HERE = owned("memory")
-MOST_CHARACTERS = 4_000
-"""Of a note or a statement, as for models."""
 MOST_NAME = 200
 MOST_SOURCE = 1_000
-_KEPT = ("note", "fact", "value")
+MOST_FACTS = 200
+"""Of one thing, shown with it."""
+_OWN = (HOME_SPACE, OWNER)
 _A_MOMENT = timedelta(microseconds=1)
 
 
@@ -61,6 +65,14 @@ class Record(Archive, Amender, Protocol):
         ...
 
 
+Leaving = Callable[[str], Awaitable[None]]
+"""With the name of a source. Raises DaimonError, and then nothing is forgotten."""
+
+
+async def nothing_left(source: str) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class StoreCurator:
     store: MemoryStore
@@ -68,6 +80,8 @@ class StoreCurator:
     clock: Clock
     ids: Ids
     redactor: Redactor
+    leaving: Leaving = nothing_left
+    """Called before a source is forgotten: what was made of its words is known by them only until then."""
     _adding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def search(self, query: Query) -> Recalled:
@@ -89,7 +103,7 @@ class StoreCurator:
         return self._shown(await self.store.ask_graph(HOME_SPACE, OWNER, query))
 
     async def remember(self, text: str, on_page: bool) -> Item:
-        text = _worded(text, "the note", MOST_CHARACTERS)
+        text = worded(text, "the note", MOST_CHARACTERS)
         note = self.ids.new("note_")
         async with self._adding:  # two at once would both find room
             if on_page:
@@ -106,27 +120,47 @@ class StoreCurator:
         return await self._item(note)
 
     async def learn(self, subject: str, statement: str, about: str) -> Item:
-        subject = _worded(subject, "the subject", MOST_NAME)
-        about = _worded(about, "what it is about", MOST_NAME) if about else ""
+        subject = worded(subject, "the subject", MOST_NAME)
+        about = worded(about, "what it is about", MOST_NAME) if about else ""
         fact = self.ids.new("fact_")
-        await self._amend(Learn(fact, subject, _worded(statement, "the statement", MOST_CHARACTERS), about))
+        await self._amend(Learn(fact, subject, worded(statement, "the statement", MOST_CHARACTERS), about))
         return await self._item(fact)
+
+    async def correct(self, id_: str, text: str, on_page: bool | None = None) -> Item:
+        async with self._adding:
+            found = await self._item(id_)
+            new = self.ids.new(f"{found.kind}_")
+            operation = corrected(found, text, new, on_page)
+            if isinstance(operation, Remember) and operation.on_page:
+                page = await self.page()
+                _require_room(replace(page, notes=tuple(each for each in page.notes if each.id != id_)), operation.text)
+            await self._amend(operation)
+        return await self._item(new)
+
+    async def bring_back(self, id_: str) -> Item:
+        async with self._adding:
+            found, page = await self._item(id_), await self.page()
+            has_room = page.characters + len(found.text) < page.most_characters
+            new, operation = returned(found, self.ids.new(f"{found.kind}_"), has_room)
+            await self._amend(operation, label=SAID_HERE.joined(found.label))
+        return await self._item(new)
 
     async def forget(self, id_: str) -> Item:
         found = await self._item(id_)
-        if found.kind not in _KEPT:
+        if found.kind not in KEPT:
             raise BadInput(f"{id_} is a {found.kind}: it tells what happened; `forget --source {found.source}` deletes it for good")
         await self._amend(Forget(id_))
         return await self._item(id_)
 
     async def foresee_forgetting(self, source: str) -> Forgotten:
-        source = _worded(source, "the source", MOST_SOURCE)
+        source = worded(source, "the source", MOST_SOURCE)
         payloads = await self.record.foresee_forgetting(HOME_SPACE, source)
         found, claims = await self.store.run(lambda connection: forgetting.foreseen(connection, source))
         return Forgotten(source, found, claims, payloads)
 
     async def forget_source(self, source: str) -> Forgotten:
         foreseen = await self.foresee_forgetting(source)
+        await self.leaving(foreseen.source)
         if foreseen.is_nothing:
             raise NotFound(
                 f"nothing in memory or journal is from {foreseen.source[:80]!r}; `daimon memory why ID` names the sources of an item"
@@ -155,6 +189,31 @@ class StoreCurator:
             await self.store.catch_up()
         return Imported(len(new), len(items) - len(new))
 
+    async def counts(self) -> Counts:
+        return await self.store.run(lambda connection: survey.counts(connection, _OWN))
+
+    async def listed(self, listing: Listing) -> Listed:
+        return self._shown(await self.store.run(lambda connection: survey.listed(connection, _OWN, listing)))
+
+    async def springs(self) -> tuple[Spring, ...]:
+        return self._shown(await self.store.run(lambda connection: survey.springs(connection, _OWN)))
+
+    async def things(self, text: str, limit: int) -> Things:
+        return self._shown(await self.store.run(lambda connection: portrait.things(connection, _OWN, text, limit)))
+
+    async def turned(self, limit: int) -> tuple[Turned, ...]:
+        return self._shown(await self.store.run(lambda connection: survey.turned(connection, _OWN, limit)))
+
+    async def portrait(self, name: str) -> Portrait:
+        now = self.clock.now()
+        nodes, said = await self.store.run(lambda connection: portrait.nodes(connection, _OWN, name))
+        relations, is_cut = await self.store.run(lambda connection: portrait.relations(connection, nodes, now))
+        listing = Listing(kinds=("fact",), subject=name, limit=MOST_FACTS)
+        facts = (await self.store.run(lambda connection: survey.listed(connection, _OWN, listing))).items
+        if not said and not facts:
+            raise NotFound(f"memory knows nobody and nothing by the name of {name[:80]!r}")
+        return self._shown(Portrait(name, said, relations, is_cut, facts))
+
     async def _item(self, id_: str) -> Item:
         return self._shown(await self.store.item(HOME_SPACE, OWNER, id_))
 
@@ -167,13 +226,6 @@ class StoreCurator:
 
     def _shown(self, value: T) -> T:
         return cleaned(value, self.redactor.clean_known)
-
-
-def _worded(text: str, what: str, most: int) -> str:
-    text = text.strip()
-    if not text or len(text) > most:
-        raise BadInput(f"{what} has {len(text)} characters; give 1 to {most}")
-    return text
 
 
 def _require_room(page: Page, text: str) -> None:

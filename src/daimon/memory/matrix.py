@@ -6,8 +6,8 @@ what the table says, also after a transaction was rolled back, and nobody has to
 
 Vectors of other models, and those with another dimension than the question's, are passed over: they cannot be compared.
 
-Blocks; belongs to the thread of its connection, and all writing to the table must go through that connection. `unload` gives the
-memory back (1.5 kB a vector) until the next question.
+Blocks; belongs to the thread of its connection, and all writing to the table must go through that connection. It takes 1.5 kB a
+vector.
 """
 
 import os
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from daimon.memory.dense import Dense
-
-    Among = Collection[int] | NDArray[Any] | None
 
 Aspect = Literal["own", "context"]
 ASPECTS: tuple[Aspect, ...] = ("own", "context")
@@ -61,9 +59,6 @@ class Matrix:
         elif self._touched:
             self._catch_up(connection)
         return self._dense[aspect].nearest(query, among, limit)
-
-    def unload(self) -> None:
-        self._dense, self._touched = {}, set()
 
     def _touch(self, *key: Any) -> None:
         if self._dense:

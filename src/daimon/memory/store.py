@@ -29,7 +29,6 @@ from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
 from daimon.memory import file, page, reading
 from daimon.memory.aside import DAMAGE, make_way, set_aside
-from daimon.memory.graph import ask
 from daimon.memory.meaning import Recall
 
 T = TypeVar("T")
@@ -101,6 +100,8 @@ class MemoryStore:
         return await self.run(lambda connection: reading.page_of(connection, space, principal, kinds, after, limit))
 
     async def ask_graph(self, space: SpaceId, principal: PrincipalId, query: str) -> Answered:
+        from daimon.memory.graph import ask  # a language of its own, which few homes are ever asked in
+
         return await self.run(lambda connection: ask.ask(connection, space, principal, query, datetime.now(UTC)))
 
     async def catch_up(self) -> None:

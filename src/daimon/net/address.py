@@ -12,7 +12,6 @@ from daimon.net.refusal import Malformed
 from daimon.net.site import Site, parse
 
 _URL = re.compile(r"(?i:(https?))://([^/?#\\]*)([/?][^#]*)?(?:#.*)?")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SAFE = "/?:@!$&'()*+,;=-._~%[]"
 LONGEST = 8_192

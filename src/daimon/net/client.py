@@ -33,7 +33,8 @@ from daimon.net.refusal import Malformed, Refusal
 from daimon.net.resolve import Resolver
 from daimon.net.standins import Filled, Standins, headers_of, names_any
 
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
+READING = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"})
+"""The last two are how calendars are read; what they ask for stands in their body."""
 METHODS = READING | {"POST", "PUT", "PATCH", "DELETE"}
 AGENT = "Daimon (personal agent)"
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})

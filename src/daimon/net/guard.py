@@ -46,7 +46,7 @@ def check(host: str, addresses: Sequence[str]) -> None:
     """All of them, since a name with one good and one bad address is trying its luck. Raises Refusal."""
     for address in addresses:
         if why := fault(address):
-            raise Refusal(403, f"{host} stands for {address}, which is {why}. Only the owner can map a name to such an address.")
+            raise Refusal(403, f"{host} stands for {address}, which is {why}. Only the owner can map a name to it (network.local).")
 
 
 def fault(address: str) -> str:

@@ -13,7 +13,7 @@ import cedarpy
 from pydantic import JsonValue
 
 from daimon.abi.errors import Misconfigured
-from daimon.policy.source import Piece, Source, pieces
+from daimon.policy.source import Piece, Source, pieces, tangled
 
 Action = Literal["act", "ask"]
 
@@ -63,8 +63,10 @@ class Engine:
     """A set of policies, ready to decide."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
-        trees = {statement.id: statement.tree for statement in statements}
-        self._policies = cedarpy.PolicySet.from_json_str(json.dumps({"staticPolicies": trees, "templates": {}, "templateLinks": []}))
+        trees = json.dumps({"staticPolicies": {each.id: each.tree for each in statements}, "templates": {}, "templateLinks": []})
+        self._policies = cedarpy.PolicySet.from_json_str(trees)
+        self.is_timeless = '"now"' not in trees
+        """No policy looks at the time."""
 
     def answer(self, action: Action, principal: str, resource: str, context: str, entities: cedarpy.Entities) -> Answer:
         request = {
@@ -88,9 +90,11 @@ def entities(values: Sequence[JsonValue]) -> cedarpy.Entities:
 
 def _statement(source: Source, piece: Piece) -> Statement:
     place = f"{source.name}:{piece.line}"
+    if why := tangled(piece.text):
+        raise Misconfigured(f"{place}: this policy cannot be read: {why}")
     try:
         found = json.loads(cedarpy.policies_to_json_str(piece.text))
-    except ValueError as bad:
+    except (ValueError, RecursionError) as bad:
         raise Misconfigured(f"{place}: this policy cannot be read: {bad}") from None
     trees = list(found["staticPolicies"].values())
     if found["templates"] or len(trees) != 1:

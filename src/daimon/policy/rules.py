@@ -7,6 +7,9 @@
 Nothing is permitted that no policy permits, and one forbid outweighs every permit. A policy that fails while it is evaluated denies the
 action that it was evaluated for. Texts are handed in and read at the first decision, or at `check`, whichever comes first: the engine takes
 some megabytes, and most starts end before a tool is called.
+
+A decision follows from policies, entities and context alone, so it is kept: each call is judged twice, before it is written down and before
+it runs. Only where a policy looks at the time of day is it made anew each time.
 """
 
 import json
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 128
 """Sets of grants that are kept ready."""
 MOST_ENTITIES = 1_024
+MOST_RULINGS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Rules:
         self._sources = tuple(sources)
         self._engines: OrderedDict[tuple[Grant, ...], Engine] = OrderedDict()
         self._entities: OrderedDict[tuple[object, ...], Entities] = OrderedDict()
+        self._rulings: OrderedDict[tuple[object, ...], Ruling] = OrderedDict()
         self.version = fingerprint(list[str], [schema, *(source.text for source in self._sources)])[:12]
 
     @cached_property
@@ -81,8 +86,20 @@ class Rules:
     def decide(self, agent: Agent, manifest: Manifest, situation: Situation, facts: Facts) -> Ruling:
         # Only grants that can speak of this call: an engine with all of them would look at each.
         grants = tuple(grant for grant in situation.grants if grant.agent == agent.id and grant.tool in ("", manifest.name))
-        engine, entities = self._engine(grants), self._world(agent, manifest)
-        context = json.dumps(_context(situation, facts))
+        engine, context = self._engine(grants), _context(situation, facts)
+        if not engine.is_timeless:
+            return self._decided(engine, agent, manifest, context)
+        del context["now"]
+        key = (grants, *_kind(agent, manifest), json.dumps(context))
+        found = self._rulings.get(key)
+        if found is None:
+            found = self._rulings[key] = self._decided(engine, agent, manifest, _context(situation, facts))
+            if len(self._rulings) > MOST_RULINGS:
+                self._rulings.popitem(last=False)
+        return found
+
+    def _decided(self, engine: "Engine", agent: Agent, manifest: Manifest, about: dict[str, JsonValue]) -> Ruling:
+        context, entities = json.dumps(about), self._world(agent, manifest)
         act = engine.answer("act", agent.id, manifest.name, context, entities)
         if act.is_permitted:
             return Ruling("allow", act.policies, self.version)
@@ -105,13 +122,18 @@ class Rules:
     def _world(self, agent: Agent, manifest: Manifest) -> "Entities":
         from daimon.policy import cedar
 
-        key = (agent, manifest.name, manifest.capabilities, manifest.effect)
+        key = _kind(agent, manifest)
         found = self._entities.get(key)
         if found is None:
             found = self._entities[key] = cedar.entities(_described(agent, manifest))
             if len(self._entities) > MOST_ENTITIES:
                 self._entities.popitem(last=False)
         return found
+
+
+def _kind(agent: Agent, manifest: Manifest) -> tuple[object, ...]:
+    """All that the engine gets to know of the two."""
+    return agent, manifest.name, manifest.capabilities, manifest.effect
 
 
 def _described(agent: Agent, manifest: Manifest) -> list[JsonValue]:

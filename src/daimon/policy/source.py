@@ -2,6 +2,9 @@
 
 The engine says what is wrong, but not where; so each policy is read on its own. The cut is not trusted: a piece must be exactly one
 policy to the engine, else the file is refused.
+
+The engine follows nesting with its own stack, and one that overflows ends the whole process: nobody could catch it. So how deep a policy
+goes is looked at before the engine sees it (`tangled`): by its brackets, and by how many operators it joins, which nest as well.
 """
 
 import re
@@ -9,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|;', re.DOTALL)
+_NESTING = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|[(\[{]|[)\]}]|&&|\|\||[=!<>]=|[-+*.!<>]|\b(?:if|in|is|has|like)\b', re.DOTALL)
+DEEPEST, MOST_JOINED = 40, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,29 @@ def pieces(text: str) -> Iterator[Piece]:
             yield from _piece(text, start, found.end())
             start = found.end()
     yield from _piece(text, start, len(text))
+
+
+def tangled(text: str) -> str:
+    """Why a policy is not given to the engine; empty: it is."""
+    depth = deepest = joined = 0
+    for found in _NESTING.finditer(text):
+        match found[0][0]:
+            case '"' | "/":
+                pass
+            case "(" | "[" | "{":
+                depth += 1
+                deepest = max(deepest, depth)
+            case ")" | "]" | "}":
+                depth -= 1
+            case _:
+                joined += 1
+    if deepest > DEEPEST:
+        return f"its brackets are {deepest} deep, at most {DEEPEST} are read"
+    return (
+        f"it joins {joined} parts with operators, at most {MOST_JOINED} are read; make several policies of it"
+        if joined > MOST_JOINED
+        else ""
+    )
 
 
 def _piece(text: str, start: int, end: int) -> Iterator[Piece]:

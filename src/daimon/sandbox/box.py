@@ -59,10 +59,9 @@ class Force:
 class RunningBox:
     """Made by `start`."""
 
-    def __init__(
-        self, spec: Spec, grants: Grants, process: asyncio.subprocess.Process, control: socket.socket, line: socket.socket
-    ) -> None:
-        self._spec, self._grants, self._process, self._control, self._line = spec, grants, process, control, line
+    def __init__(self, spec: Spec, grants: Grants, process: asyncio.subprocess.Process, lines: tuple[socket.socket, socket.socket]) -> None:
+        """`lines`: to its holder, and to its supervisor."""
+        self._spec, self._grants, self._process, (self._control, self._line) = spec, grants, process, lines
         self._ids = itertools.count(1)
         self._waiting: dict[int, Waiting] = {}
         self._asked: deque[asyncio.Future[bool]] = deque()
@@ -93,7 +92,15 @@ class RunningBox:
         """Are there rules that name places inside of the tree, as it is when a command begins?"""
         return self._grants.is_by_pattern
 
+    def used(self) -> contextlib.AbstractAsyncContextManager[None]:
+        """While a command runs: its tree stays where it is."""
+        return self._grants.ground.used() if self._grants.ground else contextlib.nullcontext()
+
     async def run(self, command: Command, sinks: tuple[Sink, Sink] = (nowhere, nowhere)) -> Ran:
+        async with self.used():
+            return await self._run(command, sinks)
+
+    async def _run(self, command: Command, sinks: tuple[Sink, Sink]) -> Ran:
         if not self.is_alive:
             raise Lost(f"the box is gone: {self._why_dead}")
         began = time.monotonic()
@@ -135,13 +142,20 @@ class RunningBox:
 
     def spawn(self, command: Command, streams: tuple[int, int, int]) -> Spawned:
         """A shell that stays, on a terminal: that, what it reads its commands from, what it reports on. Closes all three."""
+        return self._spawned(command, streams, is_shell=True)
+
+    def stay(self, command: Command, streams: tuple[int, int, int]) -> Spawned:
+        """A process that stays, on three plain streams, until it ends or is ended. For a box in which nothing else runs. Closes them."""
+        return self._spawned(command, streams, is_shell=False)
+
+    def _spawned(self, command: Command, streams: tuple[int, int, int], is_shell: bool) -> Spawned:
         if not self.is_alive:
             for descriptor in streams:
                 os.close(descriptor)
             raise Lost(f"the box is gone: {self._why_dead}")
         number, self._noise = next(self._ids), 0
         waiting = self._waiting[number] = Waiting.fresh(is_shell=True)
-        self._send(number, command, streams, is_shell=True)
+        self._send(number, command, streams, is_shell=is_shell)
         return Spawned(self, number, waiting)
 
     async def pause(self) -> None:
@@ -411,7 +425,7 @@ async def started(spec: Spec, role: Role, ground: OverlayGround | None = None) -
         each.setblocking(False)
     last_words = os.memfd_create("daimon", os.MFD_CLOEXEC)
     try:
-        box = RunningBox(spec, Grants(role, spec, ground), await launched("holder", theirs, last_words), control, line)
+        box = RunningBox(spec, Grants(role, spec, ground), await launched("holder", theirs, last_words), (control, line))
     except BaseException:
         for each in (control, line, inside):
             each.close()

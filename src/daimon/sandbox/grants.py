@@ -28,7 +28,7 @@ class Grants:
     """What a role may do in one box."""
 
     def __init__(self, role: Role, spec: Spec, ground: Ground | None = None) -> None:
-        self._role, self._spec, self._ground = role, spec, ground
+        self._role, self._spec, self.ground = role, spec, ground
         self._base = RUN if "*" in role.commands else landlock.READ
         self._fixed = self._outside()
 
@@ -51,7 +51,7 @@ class Grants:
         if any(pattern in ALL for pattern in relative):
             return [WORKSPACES]
         tree = self._spec.tree
-        found = _on_host(relative, tree.source) if self._ground is None else _on_ground(relative, self._ground)
+        found = _on_host(relative, tree.source) if self.ground is None else _on_ground(relative, self.ground)
         return [f"{WORKSPACES}/{tree.name}{path}" for path in found]
 
     def _outside(self) -> list[Rule]:

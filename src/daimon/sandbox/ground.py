@@ -5,6 +5,7 @@ A layer is a directory of the store: `LAYER/tree` in the form of overlayfs (whit
 stays the same when the tree is exchanged; what was opened below it before then still shows the old tree.
 """
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,13 +35,18 @@ class Ground(Protocol):
         """Whose rights the gateway must take on to write there (`setfsuid`); None: its own are right."""
         ...
 
+    def used(self) -> AbstractAsyncContextManager[None]:
+        """While something works in the tree: it is there, and `try_rotate` leaves it. Between two trees there is none for a moment, and who
+        only names its files, and stands elsewhere, does not hold it."""
+        ...
+
     async def rotate(self, stack: Stack) -> bool:
         """Puts another stack in place, for all who look at this ground. Only between commands. False: something still holds the old
         one, and may write into what was live. Raises OSError when it cannot be done; the old one is then in place still, or it is dead."""
         ...
 
     async def try_rotate(self, stack: Stack) -> bool:
-        """The same if nothing holds the tree. False: something does, and nothing was changed."""
+        """The same if nothing holds or uses the tree. False: something does, and nothing was changed."""
         ...
 
     async def close(self) -> None: ...

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from daimon.abi.errors import Misconfigured
@@ -14,8 +15,8 @@ SOURCES = str(Path(__file__).resolve().parent.parent.parent)
 async def launched(module: str, control: socket.socket, last_words: int) -> asyncio.subprocess.Process:
     """`module` has a `main` that finds the number of its socket as its only argument. What it says in the end goes to `last_words`."""
     hold = f"import sys; sys.path.insert(0, {SOURCES!r}); from daimon.sandbox.{module} import main; main()"
-    try:
-        return await asyncio.create_subprocess_exec(
+    making = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", "-c", hold, str(control.fileno())),
             pass_fds=[control.fileno()],
             stdin=asyncio.subprocess.DEVNULL,
@@ -23,5 +24,15 @@ async def launched(module: str, control: socket.socket, last_words: int) -> asyn
             stderr=last_words,
             env={},
         )
+    )
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        with suppress(OSError):  # it may be there by now, and nobody would know of it
+            process = await making
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        raise
     except OSError as error:
         raise Misconfigured(explained(error.errno or 0, f"its holder cannot be started: {error.strerror}")) from None

@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,7 @@ class OverlayGround:
         self.namespaces: tuple[int, ...] = ()
         """Descriptors, in the order in which they are joined."""
         self.still = asyncio.Lock()
+        self._users = 0
 
     @property
     def place(self) -> int:
@@ -59,6 +61,15 @@ class OverlayGround:
     def is_alive(self) -> bool:
         return self._process.returncode is None and self._control.fileno() >= 0
 
+    @contextlib.asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        async with self.still:
+            self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+
     async def rotate(self, stack: Stack) -> bool:
         return await self._exchanged("rotate", stack)
 
@@ -67,6 +78,8 @@ class OverlayGround:
 
     async def _exchanged(self, how: Literal["rotate", "try_rotate"], stack: Stack) -> bool:
         async with self.still:
+            if self._users and how == "try_rotate":
+                return False
             number = next(self._ids)
             self._send({"id": number, "do": how, "stack": _told(stack)})
             try:

@@ -56,6 +56,7 @@ def spec_of(wanted: Wanted) -> Spec:
     found = workspace.stat()
     binds, links = _system()
     binds += [Bind(str(path), str(path)) for path in outside(role)]
+    binds += [Bind(source, target) for target, source in role.mounts.items()]
     return Spec(
         bwrap=_bwrap(),
         binds=tuple(dict.fromkeys(binds)),

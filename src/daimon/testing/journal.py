@@ -13,6 +13,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from daimon.abi import automation as automating
+from daimon.abi import hook as hooking
 from daimon.abi.automation import Automate, Automation, Cease, Kept, Tick
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput, Erased, Fenced, NotFound
@@ -26,6 +28,7 @@ from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Text
 from daimon.abi.money import Account, Limit, Scope
 from daimon.abi.ports import (
+    MOST_LETTERS,
     Accepted,
     Balance,
     Blob,
@@ -160,7 +163,7 @@ class MemoryJournal:
         return Accepted(event.id, entry.seq, is_new=True)
 
     async def bury(self, letter: DeadLetter) -> None:
-        self._dead.append(letter)
+        self._dead = [*self._dead, letter][-MOST_LETTERS:]
 
     def _direct(self, entry: _Entry) -> None:
         event = entry.event
@@ -298,7 +301,7 @@ class MemoryJournal:
             turn, keys = self._turns[step.turn], {account.scope: account.key for account in reserved.accounts}
             return {
                 "day": keys[Scope.DAY], "month": keys[Scope.MONTH], "job": turn.job or "chat", "agent": step.agent, "model": reserved.model,
-                "conversation": turn.conversation, "turn": turn.root,
+                "conversation": turn.conversation, "turn": turn.root, "person": turn.principal,
             }[by]  # fmt: skip
 
         return self._ledger.spending(key, since, until)
@@ -326,7 +329,9 @@ class MemoryJournal:
     async def hooks(self, space: SpaceId) -> tuple[Hooked, ...]:
         return self._hooks.hooks(space)
 
-    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label) -> Hooked:
+    async def hook(self, space: SpaceId, hook: Hook, by: PrincipalId, label: Label, if_version: str = "") -> Hooked:
+        stands = next((each.hook for each in self._hooks.hooks(space) if each.hook.name == hook.name), None)
+        hooking.require_version(hook.name, stands, if_version)
         return self._hooks.make(space, Hooked(hook, by, label, self._clock.now()))
 
     async def unhook(self, space: SpaceId, name: str, by: PrincipalId) -> None:
@@ -351,7 +356,9 @@ class MemoryJournal:
     async def automations(self, space: SpaceId) -> tuple[Kept, ...]:
         return self._automations.all(space, self._clock.now())
 
-    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label) -> Kept:
+    async def automate(self, space: SpaceId, automation: Automation, by: PrincipalId, label: Label, if_version: int | None = None) -> Kept:
+        stands = next((kept.version for kept in self._automations.all(space, self._clock.now()) if kept.automation.id == automation.id), 0)
+        automating.require_version(automation.id, stands, if_version)
         return self._automations.put(space, automation, Kept(automation, by, label, self._clock.now()), self._clock.now())
 
     async def cease(self, space: SpaceId, automation: str, by: PrincipalId) -> None:
@@ -563,8 +570,9 @@ class MemoryJournal:
         for turn in sorted(self._turns.values(), key=lambda t: t.id):
             if turn.where == conversation and (turn.state is State.RUNNING or (turn.state is State.PARKED and turn.id in self._stopped)):
                 return self._resume(turn)
+        keeps_place = any(w.on == "model" for t, waits in self._waits.items() if self._turns[t].where == conversation for w in waits)
         for entry in self._events:
-            if entry.is_taken or entry.event.where != conversation:
+            if entry.is_taken or entry.event.where != conversation or (entry.turn is None and keeps_place):
                 continue
             if entry.turn is None and not self._is_orphan(entry.event):
                 return self._open(entry, pins)
@@ -652,8 +660,9 @@ class MemoryJournal:
                 pass
 
     def _operate(self, claim: Claim, step: Step, origin: int, operations: tuple[Operation, ...]) -> None:
+        again = f"{step.n}." if isinstance(step.body, Started) and step.body.goes_on else ""
         for i, operation in enumerate(operations):
-            key = f"{claim.turn.id}:{origin}:{i}"
+            key = f"{claim.turn.id}:{origin}:{again}{i}"
             match operation:
                 case SetTimer(timer, at, about):
                     reminder = Reminder(timer, claim.conversation, at, about, step.label)

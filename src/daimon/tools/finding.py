@@ -94,7 +94,7 @@ def _cut(text: str) -> str:
 
 
 def _of(manifest: Manifest) -> Label:
-    return Label.of(Origin(Author.STRANGER, f"tool:{manifest.name}"))
+    return Label.of(Origin(Author.STRANGER, manifest.told_by))
 
 
 def _grouped(tools: Iterable[Manifest], is_own: Callable[[str], bool]) -> dict[str, JsonValue]:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from daimon.abi.errors import ToolFailed
-from daimon.abi.hook import NAME, RESERVED, Filter, Hook, MakeHook, Scheme, secret_of
+from daimon.abi.hook import NAME, NEXT, RESERVED, Filter, Hook, MakeHook, Scheme, secret_of
 from daimon.abi.label import Author
 from daimon.abi.tool import ArgumentRole, Call, Capability, Effect, Result, ResultLabel, Tool
 from daimon.tools.schema import tool
@@ -33,10 +33,9 @@ def hook_tools() -> tuple[Tool, ...]:
         only_if: Annotated[_Values | None, ArgumentRole.QUERY, "The values there that count."] = None,
     ) -> Result:
         """Open an address where a service may post what happens there. The owner enters its secret at the service."""
-        if name in RESERVED or not re.fullmatch(NAME, name):
-            raise ToolFailed(
-                "bad_name", f"{name!r} cannot be the name of a hook; use small letters, digits and '-', and none that is a channel's"
-            )
+        if name in RESERVED or name.endswith(NEXT) or not re.fullmatch(NAME, name):
+            use = "use small letters, digits and '-', none that is a channel's, and no -next at its end"
+            raise ToolFailed("bad_name", f"{name!r} cannot be the name of a hook; {use}")
         if bool(only_at) != bool(only_if) or (only_at and not only_at.startswith(("/", "header:"))):
             raise ToolFailed("bad_filter", "give both only_at, such as /action or header:X-GitHub-Event, and only_if, or neither")
         filters = (Filter(only_at, tuple(only_if)),) if only_if else ()

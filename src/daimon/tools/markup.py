@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING
 
-from daimon.tools.invisible import visible
+from daimon.abi.invisible import visible
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from daimon.tools.invisible import visible
+from daimon.abi.invisible import visible
 from daimon.tools.links import led_to
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ to the owner first is decided at the gate, by what the model had read when it st
 """
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Annotated
 
 from pydantic import Field
@@ -21,8 +21,8 @@ _Steps = Annotated[list[Annotated[str, Field(min_length=3, max_length=8_000)]], 
 _Reads = Annotated[list[Annotated[str, Field(min_length=3, max_length=2_000)]], Field(max_length=64)]
 
 
-def planning_tools(known: Collection[str] = ()) -> tuple[Tool, ...]:
-    """`known` are the names of all tools, as far as they are to be checked; it may be filled later."""
+def planning_tools(known: Callable[[], Collection[str]] = tuple) -> tuple[Tool, ...]:
+    """`known` are the names of all tools at that moment, as far as they are to be checked."""
 
     @tool(effect=Effect.PURE, capabilities={Capability.PLANS}, result=ResultLabel(Author.SERVICE, "plan"), max_result_bytes=4096)
     async def plan(
@@ -41,7 +41,7 @@ def planning_tools(known: Collection[str] = ()) -> tuple[Tool, ...]:
         try:
             planned = tuple(Planned(*parse_call(step)) for step in steps)
             draws = tuple(Draw(*parse_call(read)) for read in reads or ())
-            _require_known([*(step.tool for step in planned), *(draw.tool for draw in draws)], known)
+            _require_known([*(step.tool for step in planned), *(draw.tool for draw in draws)], known())
         except BadInput as bad:
             raise ToolFailed("bad_plan", str(bad)) from bad
         return Result({"planned": [step.tool for step in planned]}, operations=(StatePlan(Plan(planned, draws)),))

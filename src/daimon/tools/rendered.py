@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from daimon.abi.invisible import visible
 from daimon.tools.hidden import Hidden
-from daimon.tools.invisible import visible
 from daimon.tools.links import led_to
 
 if TYPE_CHECKING:

@@ -74,26 +74,26 @@ def _allowed(host: str, places: tuple[Place, ...]) -> Place:
 async def _ran(boxes: Resources[Box], call: Call, command: Command) -> Result:
     async with boxes.lease(owner_of(call)) as lease:
         ran = await lease.resource.run(command)
-    return Result(_told(ran, lease.lost), touched=tuple(touched_by(attempt) for attempt in ran.attempts))
+    return Result(told(ran, lease.lost), touched=tuple(touched_by(attempt) for attempt in ran.attempts))
 
 
-def _told(ran: Ran, lost: str) -> JsonValue:
+def told(ran: Ran, lost: str) -> JsonValue:
     """What the model reads; what does not apply is left out."""
-    told: dict[str, JsonValue] = {"exit": ran.code, "output": _text(ran.out)}
+    data: dict[str, JsonValue] = {"exit": ran.code, "output": _text(ran.out)}
     if errors := _text(ran.err):
-        told["errors"] = errors
+        data["errors"] = errors
     if ran.end != "exited":
-        told["end"] = ENDS.get(ran.end, ran.end)
+        data["end"] = ENDS.get(ran.end, ran.end)
     if ran.left:
-        told["ended_with_it"] = list(ran.left)
+        data["ended_with_it"] = list(ran.left)
     if ran.set_aside:
-        told["set_aside"] = list(ran.set_aside)
-        told["note"] = "files that would run by themselves on the owner's machine were renamed"
+        data["set_aside"] = list(ran.set_aside)
+        data["note"] = "files that would run by themselves on the owner's machine were renamed"
     if refused := network_of(ran.attempts):
-        told["network"] = refused
+        data["network"] = refused
     if lost:
-        told["lost"] = lost
-    return told
+        data["lost"] = lost
+    return data
 
 
 def network_of(attempts: tuple[Attempt, ...]) -> list[JsonValue]:

@@ -39,6 +39,7 @@ class SealedFile:
         """`usual`: which source a vault is sealed with that does not exist yet."""
         self.path = path
         self.sources = sources
+        self._place = os.fspath(path)  # looked at with every delivery and every text
         self._lock_path = path.with_suffix(".lock")
         self._usual = usual
         self._replace = replace
@@ -99,7 +100,7 @@ class SealedFile:
 
     def _look(self) -> _Mark | None:
         try:
-            return _mark(self.path.stat())
+            return _mark(os.stat(self._place))
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -120,7 +120,8 @@ class _Layer:
                 self._blocks.setdefault(_block(form, i), []).append((name, form, i))
         self._known = frozenset(self._blocks)
         middles = [form.folded[len(form.folded) - form.enough : form.enough] for _, form in in_parts]
-        self._middles = middles if len(middles) <= FEW and all(len(middle) >= LEAST_MIDDLE for middle in middles) else None
+        self._are_signs_enough = len(middles) <= FEW and all(len(middle) >= LEAST_MIDDLE for middle in middles)
+        self._signs = [form.folded for _, form in self._whole] + (middles if self._are_signs_enough else [])
         self._all = b"\n".join(form.folded for _, form in named)
 
     def spans(self, text: str, data: bytes) -> Iterator[Span]:
@@ -143,11 +144,9 @@ class _Layer:
         return seen.places[size - run] if run else len(text)
 
     def _is_clean(self, folded: bytes) -> bool:
-        if any(form.folded in folded for _, form in self._whole):
+        if any(map(folded.__contains__, self._signs)):
             return False
-        if self._middles is not None:
-            return not any(middle in folded for middle in self._middles)
-        return all(self._known.isdisjoint(_cut(folded, start)) for start in (0, STRIDE))
+        return self._are_signs_enough or all(self._known.isdisjoint(_cut(folded, start)) for start in (0, STRIDE))
 
     def _wholly(self, text: _Text) -> Iterator[Span]:
         for name, form in self._whole:

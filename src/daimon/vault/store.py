@@ -120,10 +120,6 @@ class Vault:
         found = self._file.read().get(name)
         return found is not None and found.value == value
 
-    def held_by(self, agent: AgentId) -> tuple[Entry, ...]:
-        """Whose stand-ins a box of this agent may hold."""
-        return tuple(entry for entry in self.entries() if entry.hosts and scope.admits(entry.agents, agent))
-
     def uses(self, name: str) -> tuple[Use, ...]:
         return self._uses.of(name)
 

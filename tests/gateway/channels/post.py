@@ -19,7 +19,7 @@ from daimon.testing.mail.submission import AUTHSERV_ID, Submission
 
 AGENT = "agent@example.org"
 ALICE = "alice@example.org"
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class Values:

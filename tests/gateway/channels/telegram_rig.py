@@ -16,7 +16,7 @@ from daimon.gateway.channels.telegram import Bot, TelegramChannel
 from daimon.testing.clock import START, ManualClock
 from daimon.testing.telegram.server import TelegramServer
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class Shelf:

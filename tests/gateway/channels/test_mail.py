@@ -240,7 +240,7 @@ async def test_a_refusal_means_that_nothing_went_out(mail: Post, fault: str, is_
     mail.submission.faults.append(fault)
     with pytest.raises(NotSent) as refusal:
         await mail.channel.send(Piece("x"), ALICE, "key/0")
-    assert refusal.value.is_lasting is is_lasting
+    assert (refusal.value.is_lasting, refusal.value.is_alone) == (is_lasting, True)
     assert fault.split()[1] in str(refusal.value)
     assert await mail.channel.find(Piece("x"), ALICE, "key/0") is None
     await mail.channel.send(Piece("x"), ALICE, "key/0")

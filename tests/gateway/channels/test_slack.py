@@ -20,7 +20,7 @@ from daimon.testing.slack.server import SlackServer
 from daimon.testing.slack.workspace import ANNA, BEN, BOT, CHANNEL, CHAT, FIRST, buttons
 from daimon.testing.telegram.faults import Fault
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 @dataclass
@@ -123,6 +123,41 @@ async def test_the_mark_stays_where_it_was_while_what_was_missed_is_still_being_
         async with rig.serving():
             await rig.until(lambda took: len({each.key for each in took}) >= 2)
         assert {words(each) for each in rig.come()} == {"missed", "live"}
+
+
+async def test_a_reading_of_what_was_missed_that_is_cut_off_gets_further_each_time() -> None:
+    async with opened() as rig:
+        workspace = rig.server.workspace
+        rig.reception.kept["slack", "mark"] = f"{FIRST}.000000"
+        for n in range(100):
+            workspace.says(ANNA, CHAT, f"missed {n}")
+        workspace.says(ANNA, CHANNEL, f"<@{BOT}> the last")
+        rig.server.forget()
+        rig.server.fail(Fault("slow after", "conversations.history", wait_s=0.0), Fault("500", "conversations.history"))
+        async with rig.serving() as serving:  # CHAT is read, CHANNEL fails
+            await asyncio.wait({serving}, timeout=DEADLINE_S)
+        assert len(rig.come()) == 100
+        rig.reception.took.clear()
+        async with rig.serving():
+            came = await rig.until(lambda took: any(isinstance(each, Message) and words(each) == "the last" for each in took))
+        assert len(came) < 60, "what was read before is read again only from a little before its end"
+
+
+async def test_what_is_said_where_the_reading_was_ahead_of_the_mark_is_not_missed() -> None:
+    async with opened() as rig:
+        workspace = rig.server.workspace
+        rig.reception.kept["slack", "mark"] = f"{FIRST}.000000"
+        workspace.says(ANNA, CHAT, "one")
+        for after in ("two", "three"):
+            rig.server.forget()
+            rig.server.fail(Fault("slow after", "conversations.history", wait_s=0.0), Fault("500", "conversations.history"))
+            async with rig.serving() as serving:
+                await asyncio.wait({serving}, timeout=DEADLINE_S)
+            workspace.says(ANNA, CHAT, after)
+        rig.server.forget()
+        async with rig.serving():
+            await rig.until(lambda took: len({each.key for each in took}) >= 3)
+        assert [words(each) for each in rig.come()] == ["one", "two", "three"]
 
 
 async def test_a_renewed_connection_loses_nothing() -> None:
@@ -259,7 +294,7 @@ async def test_what_was_missed_and_cannot_be_read_ends_the_listening_though_nobo
         rig.server.forget()
         rig.server.fail(Fault("500", "users.conversations"))
         async with rig.serving() as serving:
-            done, _ = await asyncio.wait({serving}, timeout=5)
+            done, _ = await asyncio.wait({serving}, timeout=DEADLINE_S)
             assert done
             assert isinstance(serving.exception(), ConnectionError)
         async with rig.serving():

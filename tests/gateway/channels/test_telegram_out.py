@@ -209,7 +209,7 @@ async def test_a_failed_tls_handshake_is_known_not_to_be_sent() -> None:
 async def test_an_answer_that_does_not_come_leaves_a_send_in_doubt(what: What, seen: int) -> None:
     async with rig() as r:
         r.server.fail(Fault(what, "sendMessage"))
-        hasty = TelegramChannel(Bot(r.server.url, answer_s=0.3), lambda: TOKEN, r.clock, r.shelf)
+        hasty = TelegramChannel(Bot(r.server.url, answer_s=1.5), lambda: TOKEN, r.clock, r.shelf)
         with pytest.raises(ConnectionError):
             await hasty.send(Piece("hi"), "1001", "k/0")
         assert len(r.chats.seen(ANNA.id)) == seen

@@ -211,6 +211,27 @@ def test_a_removed_hook_is_gone(daimon: Live) -> None:
     assert daimon.call("DELETE", f"/v1/hooks/{github.hook.name}").status == 404
 
 
+def test_the_secret_of_a_removed_hook_opens_nothing_when_one_of_that_name_is_made_again(daimon: Live) -> None:
+    before = service(daimon, hook())
+    assert daimon.call("DELETE", f"/v1/hooks/{before.hook.name}").status == 200
+    after = service(daimon, before.hook)
+    assert before.post({"n": 1}).status == 401
+    assert after.post({"n": 1}).json["new"]
+
+
+def test_a_secret_that_another_hook_uses_stays_when_its_first_one_is_removed(daimon: Live) -> None:
+    first = service(daimon, hook())
+    second = service(daimon, replace(first.hook, name="second"))
+    assert daimon.call("DELETE", f"/v1/hooks/{first.hook.name}").status == 200
+    assert second.post({"n": 1}).json["new"]
+
+
+def test_a_hook_is_not_called_as_the_next_secret_of_another(daimon: Live) -> None:
+    wrong = hook(name="ci-next", secret="hook-ci-next")
+    answer = daimon.call("PUT", "/v1/hooks/ci-next", encode(Hook, wrong))
+    assert (answer.status, answer.code) == (400, "bad_input")
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b'{"a": "\xff"}', b'{"a": 1e999}', b"[" * 5_000, b"[" * 90_000])
 def test_a_signed_body_that_is_no_json_is_told_why(daimon: Live, body: bytes) -> None:
     github = service(daimon, hook())
@@ -267,6 +288,18 @@ def test_a_hook_that_cannot_be_is_not_made(daimon: Live, bad: dict[str, Any]) ->
     made = {**json.loads(encode(Hook, which)), **bad}
     assert daimon.call("PUT", f"/v1/hooks/{which.name}", made).status == 400
     assert daimon.call("GET", f"/v1/hooks/{which.name}").status == 404
+
+
+def test_the_second_of_two_tabs_is_told_that_the_first_was_faster(daimon: Live) -> None:
+    which = hook()
+    place, body = f"/v1/hooks/{which.name}", json.loads(encode(Hook, which))
+    first = daimon.call("PUT", f"{place}?if_version=0", body).json["version"]
+    assert daimon.call("PUT", f"{place}?if_version={first}", body | {"is_paused": True}).status == 200
+    for known in (first, "0"):
+        late = daimon.call("PUT", f"{place}?if_version={known}", body)
+        assert (late.status, late.code) == (409, "outdated")
+    assert daimon.get(place)["hook"]["is_paused"] is True
+    assert daimon.call("PUT", place, body).json["version"] == first
 
 
 def test_the_sample_signer_and_the_checker_agree_on_every_scheme() -> None:

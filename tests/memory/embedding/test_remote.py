@@ -16,7 +16,7 @@ from daimon.testing.provider.line import Fault, Line
 from daimon.testing.provider.script import Script
 from daimon.testing.provider.server import KEY, ProviderServer
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @asynccontextmanager

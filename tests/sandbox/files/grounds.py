@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from daimon.abi.box import Role
@@ -16,6 +16,9 @@ class PlainGround:
     def __init__(self, tree: Path, user: int | None = None) -> None:
         self.place = os.open(tree.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self.name, self.user = tree.name, user
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def rotate(self, stack: Stack) -> bool:
         raise OSError("a plain directory has no layers")

@@ -1,10 +1,9 @@
 """All that holds for grounds which root opens holds for those of an ordinary user: the same tests, run as one."""
 
-import sys
 from pathlib import Path
 
 import pytest
-from tests.sandbox.boxes import NOBODY, ROOT, elsewhere, needs_bwrap, needs_root, place_of
+from tests.sandbox.boxes import needs_bwrap, needs_root, passes_as_nobody
 
 FILES = ("test_layers.py", "test_rotation.py", "test_depth.py", "test_probe.py", "test_end.py")
 pytestmark = [needs_bwrap, needs_root]
@@ -12,9 +11,4 @@ pytestmark = [needs_bwrap, needs_root]
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_ordinary_user_has_the_same_ground(name: str) -> None:
-    with place_of(NOBODY) as place:
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", f"{place}/tests"]
-        done = elsewhere([*words, str(Path(__file__).parent.relative_to(ROOT) / name)], {"HOME": str(place)}, uid=NOBODY)
-    last = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, f"{last[-6000:]}{done.stderr.decode(errors='replace')[-2000:]}"
-    assert " passed" in last
+    passes_as_nobody(Path(__file__).parent / name)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.sandbox.boxes import DEADLINE_S, ROOT, box_processes, needs_bwrap, said
+from tests.sandbox.boxes import DEADLINE_S, ROOT, all_gone, box_processes, needs_bwrap, said
 from tests.sandbox.ground.grounds import Layers, box_on, ground_of
 
 from daimon.sandbox.ground import Stack
@@ -28,19 +28,6 @@ asyncio.run(main())
 """
 
 
-async def gone(pids: set[int]) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - they are other people's children
-            await asyncio.sleep(0.005)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 async def test_with_the_gateway_its_mount_holder_ends(own: Layers, how: signal.Signals) -> None:
     words = (sys.executable, "-c", GATEWAY, str(own.base), str(own.store))
@@ -52,7 +39,7 @@ async def test_with_the_gateway_its_mount_holder_ends(own: Layers, how: signal.S
         gateway.send_signal(how)
         await gateway.wait()
     assert parts
-    await gone(parts)
+    await all_gone(parts)
 
 
 def held() -> tuple[str, list[str]]:
@@ -64,7 +51,7 @@ async def test_a_closed_ground_leaves_nothing(own: Layers) -> None:
     async with ground_of(own) as ground, box_on(ground, own) as box:
         await said(box, "echo x > x")
         parts = box_processes(os.getpid()) - {os.getpid()}
-    await gone(parts)
+    await all_gone(parts)
     assert held() == before
     own.layer("two")
     async with ground_of(own, Stack("two", ("one",))) as ground, box_on(ground, own) as box:
@@ -77,7 +64,7 @@ async def test_a_holder_that_is_killed_leaves_boxes_that_run_and_a_ground_that_s
         [holder] = box_processes(os.getpid()) - before
         async with box_on(ground, own) as box:
             os.kill(holder, signal.SIGKILL)
-            await gone({holder})
+            await all_gone({holder})
             with pytest.raises(OSError, match="has ended"):
                 await ground.rotate(Stack("one"))
             assert not ground.is_alive

@@ -24,10 +24,11 @@ PATTERNS = Role(name="patterns", read=("docs", "*.md"), write=("site", "new*"), 
 
 @asynccontextmanager
 async def running(box: RunningBox, line: str) -> AsyncIterator["asyncio.Task[object]"]:
-    """A command that has said something, and goes on until the end of the block, or of its input."""
+    """A command that has said something, and goes on until the end of the block, or of its input. As what a shell left running: nobody
+    says that the tree is in use."""
     heard = asyncio.Event()
     command = Command(argv=("/bin/sh", "-c", line), timeout_s=DEADLINE_S)
-    task = asyncio.create_task(box.run(command, (lambda _: heard.set(), lambda _: None)))
+    task = asyncio.create_task(box._run(command, (lambda _: heard.set(), lambda _: None)))
     try:
         async with asyncio.timeout(DEADLINE_S):
             await heard.wait()
@@ -124,6 +125,24 @@ async def test_who_holds_it_and_only_reads_keeps_it_there_too(layers: Layers) ->
             assert await said(reader, "cat n") == "1"
         assert await ground.try_rotate(Stack("two", ("one",)))
         assert await said(reader, "cat b n") == "two\n1"
+
+
+async def test_a_command_that_stands_elsewhere_and_only_names_files_finds_them_at_all_times(layers: Layers) -> None:
+    """Between two trees there is none for a moment."""
+    line = "cd /; for n in $(seq 300); do echo $n >> /workspace/work/log || exit 1; done; ls /workspace/work"
+    async with ground_of(layers) as ground, box_on(ground, layers) as box:
+        command = asyncio.create_task(said(box, line))
+        frozen, number = ["one"], 0
+        while not command.done():
+            layers.layer(f"l{number}")
+            if await ground.try_rotate(Stack(f"l{number}", tuple(frozen))):
+                frozen.insert(0, f"l{number}")
+            number += 1
+            await asyncio.sleep(0)
+        assert "log" in await command
+        assert (await said(box, "cat log")).split() == [str(n) for n in range(1, 301)]
+        layers.layer("last")
+        assert await ground.try_rotate(Stack("last", tuple(frozen))), "and afterwards it goes on"
 
 
 async def test_without_a_box_nobody_holds_it(own: Layers) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 from daimon.abi.workspace import WorkspaceId
@@ -44,6 +45,9 @@ class Recorder:
     def __init__(self, is_sealed: bool = True, failure: OSError | None = None) -> None:
         self.stacks: list[Stack] = []
         self.is_sealed, self.failure = is_sealed, failure
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def rotate(self, stack: Stack) -> bool:
         if self.failure:

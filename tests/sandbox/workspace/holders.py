@@ -1,5 +1,7 @@
 """Grounds of which a test says whether something holds them. What real ones do is tested where they are made."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
+
 from daimon.sandbox.ground import Stack
 
 
@@ -9,6 +11,9 @@ class Holder:
     def __init__(self, is_held: bool = True) -> None:
         self.is_held = is_held
         self.stacks: list[Stack] = []
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def rotate(self, stack: Stack) -> bool:
         """Whoever held the old tree does not hold the next."""

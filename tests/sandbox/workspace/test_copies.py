@@ -13,6 +13,7 @@ from tests.sandbox.workspace.hand import Hand, Tree, is_whiteout, shown
 from tests.sandbox.workspace.test_overlay import mounted
 
 from daimon.abi.workspace import WorkspaceId
+from daimon.sandbox.workspace import footprint
 from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.store import Store
 from daimon.testing.clock import ManualClock
@@ -177,8 +178,33 @@ async def test_a_program_that_makes_and_removes_files_all_the_time_is_in_nobody_
             assert hand.seen()["steady"] == str(number)
     finally:
         is_over.set()
-        thread.join(10)
+        thread.join(60)
     await store.checkpoint(hand.workspace, "the last")
+    assert hand.seen() == work.seen()
+    await work.ground.close()
+
+
+async def test_a_file_that_was_away_only_while_it_was_looked_for_does_not_stay_for_ever(
+    store: Store, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There, gone when the tree is walked, there again when it is compared, gone for good."""
+    work = await opened(store, hand)
+    (file := work.tree / "blinking").write_text("1")
+    await store.checkpoint(hand.workspace, "there")
+    file.unlink()
+    walked = footprint.stamps
+
+    def walk_and_back(top: int) -> footprint.Seen:
+        found = walked(top)
+        file.write_text("2")
+        return found
+
+    with monkeypatch.context() as during:
+        during.setattr(footprint, "stamps", walk_and_back)
+        await store.checkpoint(hand.workspace, "blinks")
+    file.unlink()
+    await store.checkpoint(hand.workspace, "gone")
+    assert "blinking" not in hand.seen()
     assert hand.seen() == work.seen()
     await work.ground.close()
 

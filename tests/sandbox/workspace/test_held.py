@@ -249,7 +249,7 @@ async def test_files_that_come_and_go_meanwhile_do_no_harm(store: Store, hand: H
         points = [await store.checkpoint(hand.workspace, str(number)) for number in range(5)]
     finally:
         ended.set()
-        writer.join(10)
+        writer.join(60)
     assert holder.stacks == []
     assert all(shown_at(hand, point.id)["calm"] == "y" for point in points)
     last, tree = await kept(store, hand)

@@ -14,7 +14,7 @@ from google.genai import errors, types
 from daimon.testing.provider.server import KEY, ProviderServer
 
 MODEL = "test-model"
-TIMEOUT_S = 5.0
+TIMEOUT_S = 60.0
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"query": {"type": "string"}}}
 TOOL = "search"
 

@@ -68,7 +68,7 @@ def _fixture(line: Line) -> dict[str, Any]:
 
 async def _listening(output: AsyncIterator[bytes]) -> str:
     said = b""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async for piece in output:
             said += piece
             if found := re.search(rb"listening on (http://\S+)", said):

@@ -2,8 +2,9 @@
 
 An envelope is acknowledged only when `Reception.take` has returned. Slack sends one that was not again, three times at most within some
 minutes: so what came while nobody ran for longer is read from the history of the bot's conversations when it comes back, from the mark
-up to which all was taken in. A message is named by its channel and `ts` either way, so it is taken in once. History does not show
-answers in old threads: those in the threads that were used last are looked for one by one.
+up to which all was taken in. A message is named by its channel and `ts` either way, so it is taken in once. How far each conversation was
+read is kept beside the mark: a reading that is cut off again and again gets further each time. History does not show answers in old
+threads: those in the threads that were used last are looked for one by one.
 
 A message that goes out carries its key as metadata, so that after a cut it can be looked for in the conversation. A file carries it in
 its title.
@@ -306,9 +307,13 @@ class _Desk:
             return
         async with self._locks[channel]:
             if channel not in self._caught_up:
-                for event in await self._slack.history(channel, _before(mark)):
+                reached = await self._reception.recall("slack", f"reached {channel}")
+                missed = await self._slack.history(channel, _before(max(mark, reached)))
+                for event in missed:
                     await self._message({**event, "channel_type": kind})
                 self._caught_up.add(channel)
+                if missed and (last := str(missed[-1].get("ts", ""))) > reached:
+                    await self._reception.remember("slack", f"reached {channel}", last)
 
     async def _message(self, event: Event) -> None:
         channel = str(event.get("channel", ""))

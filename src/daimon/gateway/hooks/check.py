@@ -4,7 +4,7 @@ import re
 
 from daimon.abi.errors import BadInput
 from daimon.abi.event import INTERNAL
-from daimon.abi.hook import NAME, RESERVED, SECRET_PREFIX, Hook
+from daimon.abi.hook import NAME, NEXT, RESERVED, SECRET_PREFIX, Hook
 from daimon.abi.plain import is_text
 from daimon.gateway.hooks import filtering, schema
 
@@ -18,6 +18,8 @@ def check(hook: Hook) -> None:
     """Raises BadInput."""
     if not _NAME.fullmatch(hook.name):
         raise BadInput(f"{hook.name[:80]!r} cannot be the name of a hook; use up to 50 small letters, digits, '-', '_' and '.'")
+    if hook.name.endswith(NEXT):
+        raise BadInput(f"a hook cannot be called {hook.name!r}: a secret that ends with {NEXT} is the next one of another hook")
     if hook.name in RESERVED:
         raise BadInput(f"{hook.name!r} is where a channel takes what its service posts; choose another name")
     if not hook.secret.startswith(SECRET_PREFIX):

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from daimon.abi.errors import BadInput
-from daimon.abi.hook import NEXT, Hook, Hooked, Hooks
+from daimon.abi.hook import NEXT, Hook, Hooked, Hooks, secrets_of
 from daimon.abi.ids import OWNER, SpaceId
 from daimon.abi.label import Author, Label, Origin
 from daimon.gateway.hooks import schema
@@ -16,11 +16,14 @@ Secrets = Callable[[tuple[str, ...]], tuple[str, ...]]
 """The values of those that are there."""
 Ensure = Callable[[str], Awaitable[None]]
 """Makes the secret with this name, if there is none."""
+Drop = Callable[[tuple[str, ...]], Awaitable[None]]
+"""Takes those away that are there."""
 
 
 @dataclass(slots=True)
 class Ready:
     hooked: Hooked
+    hook: Hook
     label: Label
     bucket: Bucket
     records: Bucket
@@ -30,16 +33,13 @@ class Ready:
     names: tuple[str, ...] = field(default=())
     """Of its secrets."""
 
-    @property
-    def hook(self) -> Hook:
-        return self.hooked.hook
-
 
 class Shelf:
-    def __init__(self, hooks: Hooks, space: SpaceId, ensure: Ensure) -> None:
+    def __init__(self, hooks: Hooks, space: SpaceId, ensure: Ensure, drop: Drop) -> None:
         self._hooks = hooks
         self._space = space
         self._ensure = ensure
+        self._drop = drop
         self._ready: dict[str, Ready] = {}
         self._read_at = -1
 
@@ -61,11 +61,16 @@ class Shelf:
         }
         self._read_at = at
 
+    async def removed(self, hook: Hook) -> None:
+        """Its secret goes with it: who knew it must not come in when a hook of that name is made again."""
+        await self.refresh()
+        await self._drop(secrets_of(hook, (each.hook for each in self._ready.values())))
+
 
 def _ready(hooked: Hooked) -> Ready:
     hook = hooked.hook
     names = (hook.secret, hook.secret + NEXT)
-    return Ready(hooked, label_of(hooked), Bucket(hook.per_minute), Bucket(RECORDS_PER_MINUTE), check=_check(hook), names=names)
+    return Ready(hooked, hook, label_of(hooked), Bucket(hook.per_minute), Bucket(RECORDS_PER_MINUTE), check=_check(hook), names=names)
 
 
 def _check(hook: Hook) -> schema.Check | None:

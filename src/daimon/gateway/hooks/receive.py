@@ -10,7 +10,7 @@ It knows no sockets: whole bodies come in (`route`, `lane`), a status, an answer
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
@@ -36,7 +36,7 @@ from daimon.kernel.wall import OWNERS_DESK
 KEPT_HEADERS = ("x-github-event", "x-event-type", "x-slack-retry-num", "x-slack-retry-reason")
 PAUSED_S = 300
 _LONGEST_HEADER = 200
-Headers = list[tuple[bytes, bytes]]
+_ANSWER: Any = dict[str, str | bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,7 @@ class Receiver:
         ready = None if self._postings.get(name) else await self._behind.shelf.find(name)
         return MOST_BYTES if ready is None else ready.hook.most_bytes
 
-    async def post(self, name: str, headers: Headers, body: bytes) -> Reply:
-        given = signature.heads(headers)
+    async def post(self, name: str, given: Heads, body: bytes) -> Reply:
         try:
             if (channel := self._postings.get(name)) is not None:
                 return Reply(await channel(given, body), b"{}")
@@ -135,23 +134,23 @@ class Receiver:
             data=data if outcome == "collected" else None, headers=headers,
         )  # fmt: skip
         whom = await self._behind.whom(hook.to) if outcome == "accepted" else OWNER
-        event = self._event(ready, known.key, data, headers, whom) if outcome == "accepted" else None
+        event = self._event(ready, posted, data, whom) if outcome == "accepted" else None
         accepted = await self._behind.hooks.post(HOME_SPACE, posted, event)
         if accepted is not None and event is not None:
             await self._behind.waker.wake(event)
         answer = {"delivery": known.key, "outcome": "known" if accepted is None else outcome, "new": accepted is not None}
-        return Reply(202, encode(dict[str, str | bool], answer))
+        return Reply(202, encode(_ANSWER, answer))
 
-    def _event(self, ready: Ready, key: str, data: JsonValue, headers: dict[str, str], whom: PrincipalId) -> Event:
-        hook, by, now = ready.hook, ready.hooked, self._behind.clock.now()
+    def _event(self, ready: Ready, posted: Posted, data: JsonValue, whom: PrincipalId) -> Event:
+        hook, by = ready.hook, ready.hooked
         principal = by.by if hook.task else PrincipalId(f"service:{hook.name}")
         label = ready.label if whom == OWNER else label_of(replace(by, label=for_reader(by.label, whom)))
         where = hook.conversation or f"hooks/{hook.name}"
         return Event(
-            id=EventId(self._behind.ids.new("e")), source=f"hook:{hook.name}", key=Key(key), conversation=where,
+            id=EventId(self._behind.ids.new("e")), source=f"hook:{hook.name}", key=Key(posted.key), conversation=where,
             principal=principal if whom == OWNER else whom, label=label,
-            body=Webhook(hook.name, data, headers, hook.task, by.label if hook.task else None), occurred_at=now, received_at=now,
-            reply_to=hook.to or OWNERS_DESK,
+            body=Webhook(hook.name, data, posted.headers, hook.task, by.label if hook.task else None),
+            occurred_at=posted.at, received_at=posted.at, reply_to=hook.to or OWNERS_DESK,
         )  # fmt: skip
 
     def _without_secrets(self, data: JsonValue, body: bytes) -> JsonValue:

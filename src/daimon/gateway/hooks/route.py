@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from daimon.gateway.answers import explained
 from daimon.gateway.hooks.receive import Receiver, Reply
+from daimon.gateway.hooks.signature import heads
 
 PATH = re.compile(r"/hooks/([a-z0-9][a-z0-9._-]{0,49})")
 BODY_S = 10.0
@@ -52,7 +53,7 @@ class HookRoute:
         self._under_way += 1
         try:
             body = await self._body(scope, receive, await self._receiver.most_bytes(found[1]))
-            return body if isinstance(body, Reply) else await self._receiver.post(found[1], scope["headers"], body)
+            return body if isinstance(body, Reply) else await self._receiver.post(found[1], heads(scope["headers"]), body)
         finally:
             self._under_way -= 1
 

@@ -1,97 +1,106 @@
-"""Hooks over the API, for their owner.
+"""Hooks over the API, for their owner. No answer has a secret in it."""
 
-    GET    /v1/hooks                    all of them
-    GET    /v1/hooks/NAME               one
-    PUT    /v1/hooks/NAME               make it, or change it; its secret is made where there is none
-    DELETE /v1/hooks/NAME               remove it; what it collected goes with it
-    GET    /v1/hooks/NAME/deliveries    newest first; ?limit
+from dataclasses import dataclass, fields
+from datetime import datetime
 
-No answer has a secret in it.
-"""
+from pydantic.dataclasses import dataclass as checked
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-from pydantic import ValidationError
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
-from daimon.abi.codec import adapter
-from daimon.abi.errors import BadInput, NotFound, TooLarge
-from daimon.abi.hook import Hook, Hooked, Hooks, Posted
-from daimon.abi.ids import HOME_SPACE, OWNER
-from daimon.abi.label import owned
+from daimon.abi.access import Right
+from daimon.abi.errors import BadInput, NotFound
+from daimon.abi.hook import Hook, Hooked, Hooks, Posted, version_of
+from daimon.abi.ids import HOME_SPACE, OWNER, PrincipalId
+from daimon.abi.label import Label, owned
+from daimon.gateway.asked import CHECKED, Limit
+from daimon.gateway.entry import Call, Entry
 from daimon.gateway.hooks.check import check
 from daimon.gateway.hooks.ready import Shelf
 
 MOST_BYTES = 256 * 1024
-MOST_ROWS = 1_000
-Answer = Callable[[Any, object, int], Response]
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Wish(Hook):
+    """A hook as it is asked for."""
+
+    def made(self, name: str) -> Hook:
+        if self.name != name:
+            raise BadInput(f"the hook is called {self.name[:80]!r} inside, and otherwise in the address")
+        return Hook(**{each.name: getattr(self, each.name) for each in fields(Hook)})
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Over:
+    if_version: str = ""
+    """The version that was read; 0: there must be none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A hook as its owner sees it."""
+
+    hook: Hook
+    by: PrincipalId
+    label: Label
+    since: datetime | None
+    version: str
+
+
+@checked(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Newest:
+    limit: Limit = 50
 
 
 @dataclass(frozen=True, slots=True)
 class HookRoutes:
     hooks: Hooks
     shelf: Shelf
-    answer: Answer
 
-    def all(self) -> list[Route]:
-        return [
-            Route("/v1/hooks", self._list),
-            Route("/v1/hooks/{name}", self._show),
-            Route("/v1/hooks/{name}", self._make, methods=["PUT"]),
-            Route("/v1/hooks/{name}", self._remove, methods=["DELETE"]),
-            Route("/v1/hooks/{name}/deliveries", self._deliveries),
-        ]
+    def all(self) -> tuple[Entry, ...]:
+        path, one, read, admin = "/v1/hooks", "/v1/hooks/{name}", Right.READ, Right.ADMIN
+        put = (
+            "Make a hook, or change it; its secret is made where there is none, and is never shown here. With `if_version` only if it is"
+            " still the `version` that was read (0: if there is none yet), else 409 `outdated`"
+        )
+        gone, came = "Remove it, with its secret and what it collected", "What came through it, newest first"
+        return (
+            Entry("GET", path, self._list, tuple[Shown, ...], "The webhooks there are", read),
+            Entry("GET", one, self._show, Shown, "One of them", read),
+            Entry("PUT", one, self._make, Shown, put, admin, Over, Wish, fails=(409,), most_bytes=MOST_BYTES, is_act=True),
+            Entry("DELETE", one, self._remove, Shown, gone, admin, is_act=True),
+            Entry("GET", f"{one}/deliveries", self._deliveries, tuple[Posted, ...], came, read, query=Newest),
+        )
 
-    async def _list(self, request: Request) -> Response:
-        return self.answer(tuple[Hooked, ...], await self.hooks.hooks(HOME_SPACE), 200)
+    async def _list(self, call: Call[None, None]) -> tuple[Shown, ...]:
+        return tuple(map(_shown, await self.hooks.hooks(HOME_SPACE)))
 
-    async def _show(self, request: Request) -> Response:
-        return self.answer(Hooked, await self._found(request), 200)
+    async def _show(self, call: Call[None, None]) -> Shown:
+        return _shown(await self._found(call.path["name"]))
 
-    async def _make(self, request: Request) -> Response:
-        hook = await _read(request)
-        if hook.name != request.path_params["name"]:
-            raise BadInput(f"the hook is called {hook.name[:80]!r} inside, and otherwise in the address")
+    async def _make(self, call: Call[Over, Wish]) -> Shown:
+        hook = call.body.made(call.path["name"])
         check(hook)
-        made = await self.hooks.hook(HOME_SPACE, hook, OWNER, owned("api"))
+        made = await self.hooks.hook(HOME_SPACE, hook, OWNER, owned("api"), call.query.if_version)
         await self.shelf.refresh()
-        return self.answer(Hooked, made, 200)
+        return _shown(made)
 
-    async def _remove(self, request: Request) -> Response:
-        found = await self._found(request)
+    async def _remove(self, call: Call[None, None]) -> Shown:
+        found = await self._found(call.path["name"])
         await self.hooks.unhook(HOME_SPACE, found.hook.name, OWNER)
-        return self.answer(Hooked, found, 200)
+        await self.shelf.removed(found.hook)
+        return _shown(found)
 
-    async def _deliveries(self, request: Request) -> Response:
-        limit = request.query_params.get("limit", "50")
-        if not limit.isdecimal() or len(limit) > 5 or not 1 <= int(limit) <= MOST_ROWS:
-            raise BadInput(f"limit={limit[:20]!r} is not a number from 1 to {MOST_ROWS}")
-        found = await self.hooks.posted(HOME_SPACE, request.path_params["name"], int(limit))
+    async def _deliveries(self, call: Call[Newest, None]) -> tuple[Posted, ...]:
+        found = await self.hooks.posted(HOME_SPACE, call.path["name"], call.query.limit)
         if not found:  # of one that was removed, the record stays
-            await self._found(request)
-        return self.answer(tuple[Posted, ...], found, 200)
+            await self._found(call.path["name"])
+        return found
 
-    async def _found(self, request: Request) -> Hooked:
-        name = request.path_params["name"]
+    async def _found(self, name: str) -> Hooked:
         for each in await self.hooks.hooks(HOME_SPACE):
             if each.hook.name == name:
                 return each
         raise NotFound(f"there is no hook {name[:80]!r}; `daimon hooks list` shows all")
 
 
-async def _read(request: Request) -> Hook:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MOST_BYTES:
-            raise TooLarge(f"the hook has more than {MOST_BYTES} bytes")
-    try:
-        hook: Hook = adapter(Hook).validate_json(bytes(body))
-    except ValidationError as broken:
-        first = broken.errors(include_url=False)[0]
-        raise BadInput(f"the hook cannot be read: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    return hook
+def _shown(each: Hooked) -> Shown:
+    return Shown(each.hook, each.by, each.label, each.since, version_of(each.hook))

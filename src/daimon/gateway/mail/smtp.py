@@ -1,7 +1,8 @@
 """Handing a mail in (SMTP submission), and what each way of failing means.
 
 Until the last byte of the mail is out, nothing has been sent: all that fails before is `NotSent`. A refusal is a refusal at any time,
-lasting if the server says so (5xx). Once the mail itself is on its way and no answer comes, nobody knows: that error is passed on as it
+lasting if the server says so (5xx). One that passes (4xx) is about this mail, as where a recipient's server lets senders wait on purpose;
+only 421 is the server's own. Once the mail itself is on its way and no answer comes, nobody knows: that error is passed on as it
 is. All recipients or none: if one of several is refused, the mail is not given to the others.
 """
 
@@ -16,6 +17,8 @@ from daimon.gateway.mail.account import Account
 CONNECT_S = 20.0
 COMMAND_S = 60.0
 DATA_S = 300.0
+CLOSING = 421
+"""The server ends the line: it serves nobody now."""
 
 
 async def submit(account: Account, recipients: Sequence[str], data: bytes) -> None:
@@ -78,7 +81,8 @@ async def _prepare(client: SMTP, account: Account, recipients: Sequence[str], si
 
 
 def _refused(refusal: SMTPResponseException) -> NotSent:
-    return NotSent(f"the mail server refuses the mail: {refusal.code} {_said(refusal)}", is_lasting=refusal.code >= 500)
+    why = f"the mail server refuses the mail: {refusal.code} {_said(refusal)}"
+    return NotSent(why, is_lasting=refusal.code >= 500, is_alone=refusal.code != CLOSING)
 
 
 def _said(refusal: SMTPResponseException) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from daimon.abi.errors import WatchFailed
-from daimon.tools.invisible import visible
+from daimon.abi.invisible import visible
 from daimon.tools.links import led_to
 from daimon.tools.markup import stripped
 from daimon.tools.readable import readable

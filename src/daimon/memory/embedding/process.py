@@ -12,7 +12,7 @@ After a failure nobody starts it again for a while, longer each time (`BACKOFF_S
 refusal and not a process for each question. Failures are `ToolFailed` and say when it is tried again.
 
 Invariant: a process with which anything went wrong is never asked again, so an answer always belongs to its question. Nothing here keeps
-or logs a text.
+or logs a text; a question that several ask is answered once (`once.py`).
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from daimon.abi.ports import Clock
 from daimon.memory.embedding import unit
 from daimon.memory.embedding.child import BAD, GOOD, framed
 from daimon.memory.embedding.line import Broken, Gone, Line, start
+from daimon.memory.embedding.once import Once
 from daimon.memory.embedding.weights import DIMENSION, MODEL
 from daimon.memory.embedding.wordpiece import MOST_CHARACTERS
 
@@ -69,6 +70,7 @@ class LocalEmbedder:
         self._failures = 0
         self._not_before = 0.0
         self._why = ""
+        self._questions = Once()
 
     @property
     def model(self) -> str:
@@ -80,6 +82,15 @@ class LocalEmbedder:
         return self._child.pid if self._child else None
 
     async def embed(self, texts: tuple[str, ...], what: Literal["query", "passage"]) -> tuple[bytes, ...]:
+        if what == "query" and len(texts) == 1:
+            return (await self._questions.answer(texts[0], lambda: self._one(texts[0])),)
+        return await self._all(texts)
+
+    async def _one(self, text: str) -> bytes:
+        (vector,) = await self._all((text,))
+        return vector
+
+    async def _all(self, texts: tuple[str, ...]) -> tuple[bytes, ...]:
         vectors: list[bytes] = []
         for some in slices(texts):
             await self._turn.acquire()

@@ -78,8 +78,9 @@ class Driver:
         return await self._in_thread(lambda tree: walking.found(tree, pattern, path))
 
     async def search(self, query: Query) -> Hits:
-        with Tree(self._ground, self._granted) as tree:
-            start = searching.start_of(tree, query.path)
+        async with self._ground.used():
+            with Tree(self._ground, self._granted) as tree:
+                start = searching.start_of(tree, query.path)
         try:
             raw = await searching.lines(start, query, self._ground.user, self._engine)
         finally:
@@ -137,8 +138,9 @@ class Driver:
 
     async def _do(self, work: Callable[[Tree, int], T]) -> T:
         try:
-            with Tree(self._ground, self._granted) as tree:
-                return work(tree, INLINE)
+            async with self._ground.used():
+                with Tree(self._ground, self._granted) as tree:
+                    return work(tree, INLINE)
         except Large:
             return await self._in_thread(lambda tree: work(tree, MOST))
 
@@ -147,7 +149,8 @@ class Driver:
             with Tree(self._ground, self._granted) as tree:
                 return work(tree)
 
-        return await asyncio.to_thread(done)
+        async with self._ground.used():
+            return await asyncio.to_thread(done)
 
     def _wrote(self, wrote: Wrote) -> Written:
         result, known = wrote.result, self._handles.known(wrote.result.path)

@@ -82,6 +82,11 @@ class Session:
     @classmethod
     async def begin(cls, box: RunningBox, environment: dict[str, str], saved: State) -> "Session":
         """Raises ToolFailed where there is no bash, Lost where the box is gone."""
+        async with box.used():
+            return await cls._begun(box, environment, saved)
+
+    @classmethod
+    async def _begun(cls, box: RunningBox, environment: dict[str, str], saved: State) -> "Session":
         session = cls(box, environment)
         try:
             async with asyncio.timeout(START_S):
@@ -112,13 +117,14 @@ class Session:
 
     async def run(self, text: str, timeout_s: float, printing: Printing) -> Finish:
         """Raises ToolFailed while another one runs; Lost never: the shell's end is an answer."""
-        self._require_idle()
-        mark = secrets.token_hex(8)
-        line = words.command(text, self._token, mark)
-        if self._is_dirty:
-            line = words.dump(self._token) + line
-            self._dumping.clear()
-        return await self._run(line, timeout_s, self._begin(printing, mark))
+        async with self._box.used():
+            self._require_idle()
+            mark = secrets.token_hex(8)
+            line = words.command(text, self._token, mark)
+            if self._is_dirty:
+                line = words.dump(self._token) + line
+                self._dumping.clear()
+            return await self._run(line, timeout_s, self._begin(printing, mark))
 
     async def _run(self, line: bytes, timeout_s: float, current: _Current) -> Finish:
         end: Ending = "exited"

@@ -17,7 +17,7 @@ from daimon.abi.errors import ToolFailed
 from daimon.abi.workspace import Outcome
 from daimon.sandbox.workspace import course, layer
 from daimon.sandbox.workspace.build import Builder, Piece, mode_in, piece_of
-from daimon.sandbox.workspace.draft import Draft, drafted, replaced_by, taking_back, wanted_by
+from daimon.sandbox.workspace.draft import Draft, Pile, drafted, replaced_by, taking_back, wanted_by
 from daimon.sandbox.workspace.house import Commit, House, some
 from daimon.sandbox.workspace.rows import Change, Layer, Plan, Point, Room
 from daimon.sandbox.workspace.stack import View
@@ -26,7 +26,8 @@ from daimon.sandbox.workspace.writer import Step, Writer
 
 async def apply(house: House, room: Room, paths: tuple[str, ...], *, with_programs: bool) -> Outcome:
     room, head = await house.freeze(room, "before an apply")
-    draft = await asyncio.to_thread(drafted, house, room, head, paths, with_programs=with_programs)
+    pile = await asyncio.to_thread(Pile.of, house, room, head)
+    draft = await asyncio.to_thread(drafted, house, room, pile, paths, with_programs=with_programs)
     late = await asyncio.to_thread(house.notes, room.family, head)
     where = house.shelf(room.family).base.path
     said = replace(course.outcome("apply", room, head, head), left_out=tuple(draft.left), notes=late, where=where)

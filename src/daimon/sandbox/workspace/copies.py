@@ -18,7 +18,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 
 from daimon.sandbox.ground import Stack
 from daimon.sandbox.workspace import diff, footprint, layer, place
@@ -85,6 +85,10 @@ class CopiesGround:
     async def gather(self) -> None:
         """Brings what was done into the live layer."""
         await asyncio.to_thread(self._gather)
+
+    def used(self) -> AbstractAsyncContextManager[None]:
+        """The tree is always there."""
+        return nullcontext()
 
     async def rotate(self, stack: Stack) -> bool:
         await asyncio.to_thread(self._rotate, stack)
@@ -169,8 +173,10 @@ class CopiesGround:
                 return
             paths = changed | self._shelf.live(self._stack.live, is_hashed=False).manifest.items.keys()
             with self._shelf.view(self._sheets(self._stack.frozen)) as below:
-                self._build(below, dict(self._wanted(below, tree, paths)), os.fstat(tree.top).st_mode & 0o7777)
+                wanted = dict(self._wanted(below, tree, paths))
+                self._build(below, wanted, os.fstat(tree.top).st_mode & 0o7777)
             moving = {path for path in paths if path in now and now[path][0] == "directory" and not _was_still(tree, path, at)}
+            moving |= {path for path, piece in wanted.items() if piece is not None and path not in now}  # came back meanwhile
         self._seen = footprint.settled(now, at) | dict.fromkeys(moving, footprint.UNKNOWN)
         self._news |= changed | moving
 

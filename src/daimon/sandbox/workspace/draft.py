@@ -16,7 +16,7 @@ from daimon.sandbox.workspace.comparing import is_at
 from daimon.sandbox.workspace.house import House
 from daimon.sandbox.workspace.manifest import Identity, identity
 from daimon.sandbox.workspace.rows import Change, Point, Room
-from daimon.sandbox.workspace.stack import View
+from daimon.sandbox.workspace.stack import Sheet, View
 from daimon.sandbox.workspace.writer import plain, ways
 
 YOURS = "you changed it in your directory since"
@@ -37,12 +37,24 @@ class Draft:
     """What the owner's directory had at each path when a layer first covered it."""
 
 
-def drafted(house: House, room: Room, head: Point, paths: tuple[str, ...], *, with_programs: bool) -> Draft:
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """All layers of a tree, topmost first: the workspace's own, and below them those that show the base as it was."""
+
+    own: tuple[Sheet, ...]
+    below: tuple[Sheet, ...]
+
+    @classmethod
+    def of(cls, house: House, room: Room, point: Point, *above: Sheet) -> "Pile":
+        sheets = house.sheets(room.family, point)
+        return cls((*above, *sheets[: len(point.stack)]), sheets[len(point.stack) :])
+
+
+def drafted(house: House, room: Room, pile: Pile, paths: tuple[str, ...], *, with_programs: bool) -> Draft:
     """What the workspace's own layers changed over what lies below them."""
     draft = Draft()
-    sheets = house.sheets(room.family, head)
     shelf = house.shelf(room.family)
-    with shelf.view(sheets) as now, shelf.view(sheets[len(head.stack) :]) as below:
+    with shelf.view((*pile.own, *pile.below)) as now, shelf.view(pile.below) as below:
         found = {change.path: change for change in diff.changes(below, now)}
         taken = _taken(found, paths)
         for path, change in found.items():
@@ -52,7 +64,7 @@ def drafted(house: House, room: Room, head: Point, paths: tuple[str, ...], *, wi
             else:
                 draft.rest[path] = piece_of(now, path)
         draft.rest = {path: piece for path, piece in draft.rest.items() if piece is not None or place.about(now.top, path) is not None}
-        draft.known = underneath.known(sheets[: len(head.stack)])
+        draft.known = underneath.known(pile.own)
         _check(draft, now, below)
     return draft
 

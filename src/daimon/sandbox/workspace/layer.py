@@ -82,7 +82,7 @@ def scan(top: int, *, is_hashed: bool, known: Hashes = UNKNOWN) -> Iterator[tupl
     pending = [""]
     while pending:
         where = pending.pop()
-        for name, seen in _listed(top, where):
+        for name, seen in listed(top, where):
             path = f"{where}/{name}" if where else name
             if len(os.fsencode(path)) > place.LONGEST:
                 continue
@@ -94,7 +94,7 @@ def scan(top: int, *, is_hashed: bool, known: Hashes = UNKNOWN) -> Iterator[tupl
                 pending.append(path)
 
 
-def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
+def listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
     try:
         return place.listed(top, where)
     except (FileNotFoundError, NotADirectoryError):

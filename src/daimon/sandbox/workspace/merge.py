@@ -39,11 +39,11 @@ async def merge(house: House, fork: Room, into: Room) -> Outcome:
         raise BadInput(f"{fork.id} and {into.id} are not two workspaces of one directory, so there is nothing to merge")
     _, theirs = await house.freeze(fork, f"before it is merged into {into.name}")
     into, ours = await house.freeze(into, f"before {fork.name} is merged")
-    origin = _origin(house, into.family, ours, theirs)
+    origin = origin_of(house, ours, theirs)
     start = course.outcome("merge", into, ours, ours)
-    if theirs.id == origin.id or _is_like(theirs, origin):
+    if theirs.id == origin.id or is_like(theirs, origin):
         return replace(start, notes=(f"{fork.name} has nothing that is not here already",))
-    if _is_like(ours, origin):
+    if is_like(ours, origin):
         made = replace(house.new_point(into, ours, f"{fork.name} merged", theirs.stack), generation=theirs.generation, sealed=theirs.sealed)
         return await _landed(house, into, (ours, replace(made, merged=theirs.id)), ())
     name = f"l{house.index.number('l')}"
@@ -64,11 +64,11 @@ async def _landed(house: House, into: Room, way: tuple[Point, Point], layers: tu
     return await course.told(house, into, "merge", way, is_sealed)
 
 
-def _is_like(one: Point, other: Point) -> bool:
+def is_like(one: Point, other: Point) -> bool:
     return one.generation == other.generation and one.stack == other.stack
 
 
-def _origin(house: House, family: str, ours: Point, theirs: Point) -> Point:
+def origin_of(house: House, ours: Point, theirs: Point) -> Point:
     """The newest checkpoint that both come from. Where that is gone: as many layers as they still share."""
     here, there = _ancestors(house, ours), _ancestors(house, theirs)
     if common := here.keys() & there.keys():
@@ -98,7 +98,7 @@ def _planned(house: House, into: Room, points: tuple[Point, Point, Point], name:
     """Builds the layer, if there is anything in it and no conflict."""
     family = into.family
     with house.view(family, points[0]) as origin, house.view(family, points[1]) as ours, house.view(family, points[2]) as theirs:
-        plan = _compared(Sides(origin, ours, theirs))
+        plan = compared(Sides(origin, ours, theirs))
         if plan.wanted and not plan.conflicts:
             shelf = house.shelf(family)
             shelf.make(name, ours.top_mode())
@@ -107,14 +107,14 @@ def _planned(house: House, into: Room, points: tuple[Point, Point, Point], name:
     return plan
 
 
-def _compared(sides: Sides) -> Plan:
+def compared(sides: Sides) -> Plan:
     plan = Plan()
     here = {change.path: change for change in diff.changes(sides.origin, sides.ours)}
     there = {change.path: change for change in diff.changes(sides.origin, sides.theirs)}
     for path, change in there.items():
         mine = here.get(path)
         if mine is None:
-            if why := _is_in_the_way(sides, change, here):
+            if why := _is_in_the_way(change, here):
                 plan.conflicts.append(Conflict(path, why))
             plan.wanted[path] = piece_of(sides.theirs, path)
         elif not diff.is_same(mine.after, change.after):
@@ -122,7 +122,7 @@ def _compared(sides: Sides) -> Plan:
     return plan
 
 
-def _is_in_the_way(sides: Sides, change: Change, here: dict[str, Change]) -> str:
+def _is_in_the_way(change: Change, here: dict[str, Change]) -> str:
     """Something that is not at this path, but above or below it."""
     if change.after is None or change.after.kind != "directory":
         if change.before is not None and change.before.kind == "directory":

@@ -93,6 +93,7 @@ class Point:
         return Checkpoint(
             id=CheckpointId(self.id), workspace=WorkspaceId(self.workspace), parent=CheckpointId(self.parent) if self.parent else None,
             at=self.at, why=self.why, is_sealed=self.sealed, state=self.state,
+            merged=CheckpointId(self.merged) if self.merged else None,
         )  # fmt: skip
 
 

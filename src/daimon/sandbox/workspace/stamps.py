@@ -60,18 +60,11 @@ def _walked(top: int) -> Iterator[tuple[str, os.stat_result]]:
     pending = [""]
     while pending:
         where = pending.pop()
-        for name, seen in _listed(top, where):
+        for name, seen in layer.listed(top, where):
             path = f"{where}/{name}" if where else name
             yield path, seen
             if stat.S_ISDIR(seen.st_mode) and len(os.fsencode(path)) <= place.LONGEST:
                 pending.append(path)
-
-
-def _listed(top: int, where: str) -> list[tuple[str, os.stat_result]]:
-    try:
-        return place.listed(top, where)
-    except (FileNotFoundError, NotADirectoryError):
-        return []  # it has gone since
 
 
 def _stamp(top: int, path: str, seen: os.stat_result, begun: int) -> Stamp | None:

@@ -19,9 +19,9 @@ from pydantic import JsonValue
 
 from daimon.abi.errors import BadInput, ToolFailed
 from daimon.abi.ports import Clock
-from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Workspace, WorkspaceId
+from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Deed, Outcome, Workspace, WorkspaceId
 from daimon.sandbox.ground import Ground, Stack
-from daimon.sandbox.workspace import apply, beginning, bulk, comparing, copies, course, garbage, layer, merge, underneath
+from daimon.sandbox.workspace import apply, beginning, bulk, comparing, copies, course, foresight, garbage, layer, merge, underneath
 from daimon.sandbox.workspace.copies import CopiesGround
 from daimon.sandbox.workspace.house import LIMIT, MOST_LAYERS, House, Open
 from daimon.sandbox.workspace.index import Index
@@ -281,6 +281,9 @@ class Store:
         if workspace is None:
             workspace = WorkspaceId(await asyncio.to_thread(comparing.last_changed, self._house))
         return await self._moved(workspace, self._undone)
+
+    async def foresee(self, workspace: WorkspaceId, deed: Deed) -> Outcome:
+        return await self._held(workspace, lambda room: foresight.foresee(self._house, room, deed))
 
     async def _undone(self, room: Room) -> Outcome:
         if (done := await course.undo_work(self._house, room)) is not None:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from daimon.abi.automation import Automate, Automation, Automations, Cease, Cron, Every, Outcome, Tick
-from daimon.abi.errors import Fenced, NotFound
+from daimon.abi.errors import Fenced, NotFound, Outdated
 from daimon.abi.event import Address, Event, Heartbeat
 from daimon.abi.ids import HOME_SPACE, OWNER, EventId, Key, SpaceId
 from daimon.abi.label import owned
@@ -55,6 +55,17 @@ class AutomationsContract:
             await clock.advance(60)
             again = await journal.automate(HOME_SPACE, replace(BRIEF, is_paused=True), OWNER, LABEL)
             assert (again.version, again.state, again.since, again.reached) == (2, {"seen": [1]}, clock.now(), START)
+
+    async def test_a_change_of_what_somebody_else_has_changed_is_refused_and_changes_nothing(self) -> None:
+        async with self.open(ManualClock()) as journal:
+            first = await journal.automate(HOME_SPACE, BRIEF, OWNER, LABEL, 0)
+            second = await journal.automate(HOME_SPACE, replace(BRIEF, task="Another."), OWNER, LABEL, first.version)
+            for read in (0, first.version):
+                assert f"version {second.version}" in await _outdated(journal, replace(BRIEF, task="A third."), read)
+            assert [each.automation.task for each in await journal.automations(HOME_SPACE)] == ["Another."]
+            await journal.cease(HOME_SPACE, BRIEF.id, OWNER)
+            assert "gone" in await _outdated(journal, BRIEF, second.version)
+            assert (await journal.automate(HOME_SPACE, BRIEF, OWNER, LABEL, 0)).version > second.version
 
     async def test_another_watch_begins_anew(self) -> None:
         async with self.open(ManualClock()) as journal:
@@ -179,3 +190,11 @@ async def _not_there(journal: AutomationsJournal, id_: str) -> None:
     except NotFound:
         return
     raise AssertionError(f"{id_} is there")
+
+
+async def _outdated(journal: AutomationsJournal, automation: Automation, read: int) -> str:
+    try:
+        await journal.automate(HOME_SPACE, automation, OWNER, LABEL, read)
+    except Outdated as refused:
+        return str(refused)
+    return ""

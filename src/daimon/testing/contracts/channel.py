@@ -31,7 +31,7 @@ from daimon.abi.ports import Outgoing, Store
 from daimon.testing.reception import MemoryReception
 
 T = TypeVar("T")
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 

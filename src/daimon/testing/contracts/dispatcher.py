@@ -19,7 +19,7 @@ from daimon.abi.ids import HOME_SPACE, Conversation
 from daimon.abi.ports import Depth, Dispatcher, Done, RetryAt
 from daimon.testing.clock import ManualClock
 
-DEADLINE_S = 5.0
+DEADLINE_S = 60.0
 A, B, C = (Conversation(HOME_SPACE, name) for name in "abc")
 
 

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from daimon.abi.errors import NotFound
+from daimon.abi.errors import NotFound, Outdated
 from daimon.abi.event import Address, Event, Webhook
-from daimon.abi.hook import Filter, Hook, Hooked, Hooks, MakeHook, Posted
+from daimon.abi.hook import Filter, Hook, Hooked, Hooks, MakeHook, Posted, version_of
 from daimon.abi.ids import HOME_SPACE, OWNER, EventId, Key, SpaceId
 from daimon.abi.label import UNLABELLED, owned
 from daimon.abi.message import ToolResult
@@ -53,6 +53,17 @@ class HooksContract:
             changed = await journal.hook(HOME_SPACE, replace(HOOK, is_paused=True), OWNER, owned("api"))
             assert (changed.since, changed.hook.is_paused) == (made.since, True)
             assert await journal.hooks(HOME_SPACE) == (changed,)
+
+    async def test_a_change_of_what_somebody_else_has_changed_is_refused_and_changes_nothing(self) -> None:
+        async with self.open(ManualClock()) as journal:
+            first = version_of((await journal.hook(HOME_SPACE, HOOK, OWNER, owned("api"), "0")).hook)
+            paused = replace(HOOK, is_paused=True)
+            second = version_of((await journal.hook(HOME_SPACE, paused, OWNER, owned("api"), first)).hook)
+            for read in ("0", first):
+                assert "read it again" in await _outdated(journal, read)
+            assert [each.hook for each in await journal.hooks(HOME_SPACE)] == [paused]
+            await journal.unhook(HOME_SPACE, HOOK.name, OWNER)
+            assert "gone" in await _outdated(journal, second)
 
     async def test_a_removed_hook_is_gone_and_one_that_never_was_is_not_found(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
@@ -135,3 +146,11 @@ def _event(clock: ManualClock, key: str, id_: str = "e1") -> Event:
         id=EventId(id_), source="hook:ci", key=Key(key), conversation="hooks/ci", principal=OWNER, body=Webhook("ci", {"a": 1}),
         occurred_at=now, received_at=now, label=UNLABELLED,
     )  # fmt: skip
+
+
+async def _outdated(journal: HooksJournal, read: str) -> str:
+    try:
+        await journal.hook(HOME_SPACE, HOOK, OWNER, owned("api"), read)
+    except Outdated as refused:
+        return str(refused)
+    return ""

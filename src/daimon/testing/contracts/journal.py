@@ -24,6 +24,7 @@ from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.memory import AmendedBy, Amender, Amendment, ForgetSource, Import, Item, Learn, Put, Remember
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.ports import (
+    MOST_LETTERS,
     START,
     Blob,
     Busy,
@@ -107,6 +108,13 @@ class JournalContract:
             for letter in letters:
                 await journal.bury(letter)
             assert await journal.letters(10) == tuple(reversed(letters))
+
+    async def test_of_dead_letters_only_the_newest_are_kept(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            letters = [DeadLetter("api", str(n), b"{", clock.now()) for n in range(MOST_LETTERS + 2)]
+            await asyncio.gather(*map(journal.bury, letters))
+            kept = await journal.letters(2 * MOST_LETTERS)
+            assert (len(kept), kept[0].reason, kept[-1].reason) == (MOST_LETTERS, str(MOST_LETTERS + 1), "2")
 
     # -- claiming
 
@@ -303,6 +311,38 @@ class JournalContract:
             resumed = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
             assert [(e.resolves, type(e.body)) for e in resumed.arrived] == [(StepRef(claim.turn.id, 0), Fired)]
 
+    async def test_nothing_overtakes_a_turn_that_waits_for_a_model(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            until = clock.now() + timedelta(minutes=5)
+            await journal.accept(later := _event(clock, "later"))
+            await journal.finish(claim, [], Parked((Wait("model", StepRef(claim.turn.id, 0), until),)))
+            assert await journal.claim(A, "w1", TTL_S, PINS) == NotYet(until)
+            await clock.advance(300)
+            assert (await journal.due(clock.now(), 10)).conversations == (A,)
+            resumed = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
+            assert resumed.turn.id == claim.turn.id
+            await journal.finish(resumed, [], DONE)
+            assert _claimed(await journal.claim(A, "w1", TTL_S, PINS)).event.id == later.id
+
+    async def test_a_turn_that_waits_for_an_answer_holds_up_nobody(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            await journal.accept(later := _event(clock, "later"))
+            await journal.finish(claim, [], Parked((Wait("answer", StepRef(claim.turn.id, 0)),)))
+            assert _claimed(await journal.claim(A, "w1", TTL_S, PINS)).event.id == later.id
+
+    async def test_a_turn_that_waits_for_a_model_can_be_stopped(self) -> None:
+        async with self.open(clock := ManualClock()) as journal:
+            claim = await _begin(journal, clock)
+            await journal.accept(later := _event(clock, "later"))
+            await journal.finish(claim, [], Parked((Wait("model", StepRef(claim.turn.id, 0), clock.now() + timedelta(hours=1)),)))
+            await journal.accept(_stop(clock, claim))
+            stopped = _claimed(await journal.claim(A, "w1", TTL_S, PINS))
+            assert (stopped.turn.id, stopped.is_stopped) == (claim.turn.id, True)
+            await journal.finish(stopped, [], Ended(Ending.STOPPED, owned("test")))
+            assert _claimed(await journal.claim(A, "w1", TTL_S, PINS)).event.id == later.id
+
     async def test_what_has_waited_longest_is_due_first_whatever_it_is_called(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
             for key, where in (("1", B), ("2", A), ("3", B)):
@@ -470,15 +510,15 @@ class JournalContract:
         async with self.open(clock := ManualClock()) as journal:
             claim = await _begin(journal, clock)
             async with aclosing(journal.watch(START)) as changes:  # type: ignore[type-var]
-                first = await asyncio.wait_for(anext(changes), 5)
+                first = await asyncio.wait_for(anext(changes), 60)
                 assert isinstance(first.item, Event)
                 coming = asyncio.ensure_future(anext(changes))
                 await asyncio.sleep(0)
                 step = _step(clock, claim, 0, Decided(Continue(), "1"))
                 await journal.record(claim, [step])
-                assert (await asyncio.wait_for(coming, 5)).item == step
+                assert (await asyncio.wait_for(coming, 60)).item == step
             async with aclosing(journal.watch(first.cursor)) as changes:  # type: ignore[type-var]
-                assert (await asyncio.wait_for(anext(changes), 5)).item == step
+                assert (await asyncio.wait_for(anext(changes), 60)).item == step
 
     async def test_erasing_a_turn_leaves_numbers_hashes_and_tombstones(self) -> None:
         async with self.open(clock := ManualClock()) as journal:
@@ -529,7 +569,7 @@ class JournalContract:
             await journal.finish(claim, [], DONE)
             await journal.erase_turn(claim.turn.id, "the owner asked")
             async with aclosing(journal.watch(START)) as changes:  # type: ignore[type-var]
-                items = [(await asyncio.wait_for(anext(changes), 5)).item for _ in range(2)]
+                items = [(await asyncio.wait_for(anext(changes), 60)).item for _ in range(2)]
             assert items[-1] == Erasure(claim.turn.id, clock.now(), "the owner asked")
 
     # -- amending, forgetting
@@ -732,7 +772,7 @@ def _labelled(step: Step, label: Label) -> Step:
 async def _items(journal: FullJournal, n: int) -> list[Event | Step | Erasure | Amendment]:
     """The first so many changes."""
     async with aclosing(journal.watch(START)) as changes:  # type: ignore[type-var]
-        return [(await asyncio.wait_for(anext(changes), 5)).item for _ in range(n)]
+        return [(await asyncio.wait_for(anext(changes), 60)).item for _ in range(n)]
 
 
 def _step(clock: ManualClock, claim: Claim, n: int, body: StepBody) -> Step:

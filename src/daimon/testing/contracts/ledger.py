@@ -551,7 +551,7 @@ class LedgerContract:
             expected: dict[Grouping, dict[str, str]] = {
                 "day": {TODAY: "1.6"}, "month": {MONTH: "1.6"}, "job": {"chat": "1.2", "read-feed": "0.4"},
                 "agent": {SELF: "1.4", "scout": "0.2"}, "turn": {parent.turn: "1.2", robot.turn: "0.4"},
-                "conversation": {"main": "1", "robot": "0.4", "helper": "0.2"},
+                "conversation": {"main": "1", "robot": "0.4", "helper": "0.2"}, "person": {OWNER: "1.6"},
             }  # fmt: skip
             for by, costs in expected.items():
                 rows = await desk.journal.spending(HOME_SPACE, by)

@@ -17,7 +17,7 @@ from daimon.abi.resources import Resources
 from daimon.testing.clock import ManualClock
 
 IDLE_S = 600.0
-DEADLINE_S = 10.0
+DEADLINE_S = 60.0
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 PASSWORD = "the-password-of-a-test"
 PROGRAM = "/usr/sbin/dovecot"
-START_S = 20.0
+START_S = 60.0
 _CONFIG = """
 base_dir = {home}/run
 state_dir = {home}/state

@@ -29,7 +29,7 @@ class Person:
     def __init__(self, url: str, user: str, token: str) -> None:
         self.user = user
         self.token = token
-        self._http = httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30, trust_env=False)
+        self._http = httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
         self._numbers = count()
 
     @classmethod
@@ -37,7 +37,7 @@ class Person:
         """A new account; the name is made unique, since one server serves many tests."""
         name = f"{name}-{secrets.token_hex(4)}"
         place = "/_synapse/admin/v1/register"
-        async with httpx2.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60, trust_env=False) as http:
             nonce = (await http.get(place)).json()["nonce"]
             proof = hmac.new(server.secret.encode(), "\0".join([nonce, name, password, "notadmin"]).encode(), hashlib.sha1).hexdigest()
             wish = {"nonce": nonce, "username": name, "displayname": name, "password": password, "admin": False, "mac": proof}

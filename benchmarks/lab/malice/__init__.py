@@ -1,0 +1,1 @@
+"""Hostile skills and servers, by how they try: words, scripts, parcels, connectors."""

@@ -1,0 +1,1 @@
+"""Calendars on servers, by CalDAV. Drivers of `abi.calendar.Calendars`."""

@@ -1,0 +1,23 @@
+// Drawn by hand on a grid of 24.
+export const chat = 'M4 5h16v11H9l-5 4z';
+export const approvals = 'M4 12l5 5L20 6';
+export const runs = 'M4 6h9|M8 12h10|M12 18h8';
+export const workspaces = 'M6 4v12|M6 8c6 0 12-1 12 8|M6 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4z|M18 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4z';
+export const memory = 'M6 4h12v17l-6-4-6 4z';
+export const automations = 'M12 7v5l3 2|M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z';
+export const skills = 'M4 5h6v15H4z|M10 5h5v15h-5z|M15 6l4-1 3 14-4 1z';
+export const health = 'M3 12h4l3 7 4-14 3 7h4';
+export const settings = 'M4 7h10|M18 7h2|M4 17h2|M10 17h10|M16 9.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5z|M8 19.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5z';
+export const search = 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14z|M16 16l4.500 4.500';
+export const more = 'M5 12m-.8 0a.8.8 0 1 0 1.600 0a.8.8 0 1 0-1.600 0|M12 12m-.8 0a.8.8 0 1 0 1.600 0a.8.8 0 1 0-1.600 0|M19 12m-.8 0a.8.8 0 1 0 1.600 0a.8.8 0 1 0-1.600 0';
+export const theme = 'M12 4v16a8 8 0 0 1 0-16z|M12 20a8 8 0 1 0 0-16';
+export const plus = 'M12 5v14|M5 12h14';
+export const close = 'M6 6l12 12|M18 6L6 18';
+export const file = 'M6 3h8l5 5v13H6z|M14 3v5h5';
+export const send = 'M12 19V5|M6 11l6-6 6 6';
+export const stop = 'M7 7h10v10H7z';
+export const retry = 'M4 12a8 8 0 1 0 3-6|M7 2v4h4';
+export const copy = 'M9 9h11v11H9z|M15 9V4H4v11h5';
+export const clip = 'M20 11l-8.500 8.500a5 5 0 0 1-7-7L13 4a3.400 3.400 0 0 1 5 5l-8.500 8.500a1.700 1.700 0 0 1-2.500-2.500L14.500 8';
+export const down = 'M12 5v14|M6 13l6 6 6-6';
+export const back = 'M15 5l-7 7 7 7';

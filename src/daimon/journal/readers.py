@@ -1,0 +1,53 @@
+"""Who reads the file: beside the writer, never in its way."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from daimon.journal.writer import explain
+
+T = TypeVar("T")
+READERS = 2
+
+
+class Readers:
+    """Read-only connections, one to a thread.
+
+    They are held here too, not by their threads alone. A child that was forked to become another program first forgets all threads but its
+    own, and what only those held: it would close their connections, and wait for ever for a lock of SQLite's that one of them had. The
+    parent waits for the child.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mine = threading.local()
+        self._held: list[apsw.Connection] = []
+        self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="journal-reader")
+
+    async def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self.here, work)
+
+    def here(self, work: Callable[[apsw.Connection], T]) -> T:
+        try:
+            if not hasattr(self._mine, "connection"):
+                self._mine.connection = open_reader(self._path)
+                self._held.append(self._mine.connection)
+            return work(self._mine.connection)
+        except apsw.Error as error:
+            raise explain(error) from error
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._pool.shutdown)
+        self._held.clear()  # whoever still reads keeps its own
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(5_000)
+    connection.pragma("query_only", True)
+    return connection

@@ -1,0 +1,1 @@
+"""The skills of a home: installed, pinned, updated, removed without residue."""
