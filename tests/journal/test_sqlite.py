@@ -129,6 +129,16 @@ async def test_closing_leaves_one_file_and_its_marker(tmp_path: Path) -> None:
     assert sorted(_files(tmp_path)) == ["journal.db", "journal.db.exists"]
 
 
+async def test_closing_the_readers_waits_for_nobody_who_still_holds_one(tmp_path: Path) -> None:
+    """Else the last to close is a reader, which may not empty the log."""
+    writer, readers = prepare(tmp_path / "journal.db"), Readers(tmp_path / "journal.db")
+    held = await readers.run(lambda db: (db, db.execute("SELECT 1 UNION SELECT 2")))
+    await readers.close()
+    writer.close()
+    assert held
+    assert sorted(_files(tmp_path)) == ["journal.db", "journal.db.exists"]
+
+
 @pytest.mark.parametrize("when", ["while it runs", "after it ended"])
 async def test_erased_words_are_in_no_file_any_more(tmp_path: Path, when: str) -> None:
     async with opened(tmp_path / "journal.db") as journal:

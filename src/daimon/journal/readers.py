@@ -43,7 +43,9 @@ class Readers:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._pool.shutdown)
-        self._held.clear()  # whoever still reads keeps its own
+        for connection in self._held:  # by name: one that somebody still holds, closed after the writer's, would leave the log behind
+            connection.close(True)
+        self._held.clear()
 
 
 def open_reader(path: Path) -> apsw.Connection:
