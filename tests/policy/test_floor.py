@@ -16,7 +16,7 @@ from daimon.abi.tool import ArgumentRole, Effect, Manifest
 from daimon.machine.reader import ChildReader
 from daimon.policy.floor import MOST_CHARACTERS, StandingFloor
 
-READER = ChildReader(law.READS_SHELL)
+READER = ChildReader(law.READS_SHELL, patience_s=60.0)
 FLOOR = StandingFloor(READER)
 
 
