@@ -73,7 +73,7 @@ async def far(place: Path, seen: list[dict[str, str]], is_json: bool) -> AsyncIt
 
 
 def at(url: str, **settings: object) -> config.Server:
-    return config.Server.model_validate({"url": url, "timeout_s": 10.0, **settings})
+    return config.Server.model_validate({"url": url, "timeout_s": 60.0, **settings})
 
 
 @pytest.mark.parametrize("is_json", [False, True])
