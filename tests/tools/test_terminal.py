@@ -83,7 +83,7 @@ async def test_of_a_long_output_the_rest_can_be_read_and_by_nobody_else(tmp_path
 @needs_bwrap
 async def test_a_program_that_asks_is_answered(tmp_path: Path, call: Call) -> None:
     async with tools(tmp_path, call) as use:
-        asks = 'stty -echo; echo ready; read x; echo "got $x"; read y; exit $y'
+        asks = 'stty -echo; echo ready; read x; sleep 1; echo "got $x"; read y; exit $y'
         begun = await use("run", command=f"( {asks} )", background=True)
         async with asyncio.timeout(DEADLINE_S):
             while "ready" not in (await use("read_output", output=begun["job"]))["text"]:  # noqa: ASYNC110 - seen from outside
