@@ -41,7 +41,7 @@ CHECK_S = 10.0
 """After so much silence the journal is asked."""
 QUIET_S = 2.0
 """After so much silence the one who waits is told that something goes on."""
-CONNECT_S = 30.0
+CONNECT_S = 60.0
 RESTING = (State.PARKED, State.DONE, State.FAILED)
 
 
