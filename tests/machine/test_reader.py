@@ -23,7 +23,7 @@ from daimon.machine.reader import ChildReader
 from daimon.policy.floor import StandingFloor
 from daimon.policy.unread import UNREADABLE
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 DELETES = "`rm -rf /` never runs: it would delete all of /"
 HOSTILE = """
 import os, signal
