@@ -74,7 +74,7 @@ async def status_of(daimon: Agent) -> tuple[str, ...]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount an overlay without further ado")
 @pytest.mark.skipif(INSIDE in os.environ, reason="this is the run that it starts")
 def test_all_journeys_are_made_by_copies_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=240", "-rs"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=300", "-rs"]
     command += [f"--basetemp={tmp_path / 'at' / 'tests'}", "tests/test_sites.py", "tests/test_sites_by_copies.py"]
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", SCRIPT, "sh", str(ROOT), str(tmp_path), *command],

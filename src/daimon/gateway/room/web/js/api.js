@@ -1,6 +1,8 @@
 // The API of the gateway. What fails is an ApiError with the server's own words. Whoever is signed out is asked to sign in, and the page
 // stays as it is: nothing that was typed is lost.
 
+import { released } from './press.js';
+
 export class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -46,6 +48,7 @@ async function send(method, url, body, type) {
     throw new ApiError(0, 'offline', 'The gateway does not answer. Is it running?');
   }
   const answer = response.headers.get('content-type')?.includes('json') ? await response.json() : await response.text();
+  await released();
   if (response.ok) return answer;
   const { code = 'failed', message = `The gateway answered ${response.status}.` } = answer?.error ?? {};
   if (response.status === 401) session.dispatchEvent(new Event('ended'));
