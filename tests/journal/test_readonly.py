@@ -1,21 +1,17 @@
 """Looking at a journal that nobody runs, without leaving a trace. What the archive says is proved by the journal's contract."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.journal.world import SOURCE, event, opened
+from tests.journal.world import child, ended, event, opened
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, NotFound
 from daimon.abi.ids import EventId
 from daimon.abi.ports import START as BEGINNING
 from daimon.journal.readonly import ReadOnlyJournal
 
-ROOTS = os.pathsep.join([SOURCE, str(Path(__file__).parents[2])])
 DIES = """
 import asyncio, os, signal, sys
 from pathlib import Path
@@ -122,5 +118,5 @@ def _files(directory: Path) -> dict[str, tuple[int, int]]:
 
 def _write_and_die(path: Path) -> None:
     """In another process, since a journal that is closed merges its log."""
-    child = subprocess.run([sys.executable, "-c", DIES, str(path)], env={**os.environ, "PYTHONPATH": ROOTS}, timeout=60, check=False)
-    assert child.returncode == -signal.SIGKILL
+    _, code = ended(child(DIES, path))
+    assert code == -signal.SIGKILL

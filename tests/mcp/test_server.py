@@ -111,7 +111,7 @@ def fetch(url: str) -> str:
     "Fetches a page, with the token."
     request = urllib.request.Request(url, headers={"X-Token": os.environ["TOKEN"]})
     try:
-        return f"{urllib.request.urlopen(request, timeout=20).status} {os.environ['TOKEN']}"
+        return f"{urllib.request.urlopen(request, timeout=60).status} {os.environ['TOKEN']}"
     except OSError as error:
         raise ToolError(str(error))
 """

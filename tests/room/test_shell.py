@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import Request, Route, WebSocketRoute, expect
 from tests.room.rig import DESK, PHONE, Room, axe, pressed
 
+from daimon.gateway.door import MOST_STREAMS
+
 NOWHERE = "/runs/of/nothing"
 
 
@@ -151,6 +153,28 @@ def test_what_was_read_first_and_is_answered_last_does_not_stay(room: Room) -> N
         room.live.ask("say something happens", "overtaken")
     page.evaluate("new Promise(done => setTimeout(done, 100))")  # by then it was drawn
     expect(page.get_by_role("link", name="Approvals")).to_contain_text(f"{before + 1} waiting")
+
+
+OPENED = """count => Promise.all(Array.from({ length: count }, () => new Promise((done) => {
+    const line = new WebSocket(`ws://${location.host}/v1/socket`);
+    line.onopen = () => line.send('{"kind": "begin"}');
+    line.onmessage = done;
+}))).then(() => null)"""
+
+
+def test_a_tab_too_many_says_so_and_goes_on_when_others_are_closed(room: Room) -> None:
+    crowd, page = room.tab(NOWHERE), room.tab(NOWHERE)
+    for tab in (crowd, page):
+        expect(tab.get_by_text("Connected", exact=True)).to_be_visible()
+    crowd.evaluate(OPENED, MOST_STREAMS - 2)
+    late = room.tab(NOWHERE)
+    expect(late.get_by_text("Too many tabs", exact=True)).to_be_visible()
+    expect(late.get_by_text("Close some of the others", exact=False)).to_be_visible()
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    assert axe(late) == []
+    crowd.close()
+    expect(late.get_by_text("Connected", exact=True)).to_be_visible()
+    expect(late.get_by_text("Close some of the others", exact=False)).to_be_hidden()
 
 
 def test_what_happens_before_the_line_is_up_is_seen_too(room: Room) -> None:

@@ -35,6 +35,10 @@ class Shell:
     async def has_printed(self, what: bytes) -> bool:
         return what in self.printing.since(0)
 
+    async def has_running(self, *lines: str) -> bool:
+        """These and nothing else. Until a job has become another program it is called as its shell is."""
+        return sorted(job.line for job in await self.session.jobs()) == [*lines]
+
 
 @asynccontextmanager
 async def shell(box: RunningBox, place: Path, saved: State | None = None) -> AsyncIterator[Shell]:

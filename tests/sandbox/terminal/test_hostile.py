@@ -128,7 +128,8 @@ async def test_without_bash_the_reason_is_said(tmp_path: Path) -> None:
 
 
 async def test_commands_beside_a_terminal_still_end_what_they_leave(sh: Shell, box: RunningBox) -> None:
-    await sh.says("sleep 1000 & (env -i setsid sleep 1001 >/dev/null 2>&1 &) ; sleep 0.05")
+    await sh.says("sleep 1000 & (env -i setsid sleep 1001 >/dev/null 2>&1 &)")
+    await until(lambda: sh.has_running("sleep 1000", "sleep 1001"))
     ran = await box.run(Command(argv=("/bin/sh", "-c", "sleep 1002 >/dev/null 2>&1 & (env -i setsid sleep 1003 >/dev/null 2>&1 &)")))
     assert len(ran.left) == 2
     assert sorted(job.line for job in await sh.session.jobs()) == ["sleep 1000", "sleep 1001"]

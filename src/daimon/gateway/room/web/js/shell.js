@@ -11,6 +11,10 @@ import { attempt, button, dialog, field, input, menu } from './parts.js';
 import { go } from './router.js';
 
 const THEMES = [['', 'As the system'], ['light', 'Light'], ['dark', 'Dark'], ['contrast', 'High contrast']];
+const LOST = {
+  offline: 'The gateway does not answer. What you see may be old; it is read again as soon as the line is back.',
+  crowded: 'This browser has too many pages of the control room open, so this one hears nothing new. Close some of the others: it then goes on by itself.',
+};
 const counts = {};
 
 export function build() {
@@ -39,8 +43,8 @@ export function build() {
     dot.dataset.state = state;
     put(said, saying(state));
     if (state === 'connecting') return;  // between two tries nothing is better yet
-    notice.hidden = state !== 'offline' || isAsking;
-    put(notice, 'The gateway does not answer. What you see may be old; it is read again as soon as the line is back.');
+    notice.hidden = !LOST[state] || isAsking;
+    put(notice, LOST[state] ?? '');
     if (state === 'online') for (const again of document.querySelectorAll('.failure[data-again] button')) again.click();
   });
   keys.search('Search memory for', (words) => go(`/memory?q=${encodeURIComponent(words)}`));
@@ -91,7 +95,7 @@ async function leave() {
   location.reload();
 }
 
-const saying = (state) => ({ online: 'Connected', offline: 'Not connected', connecting: 'Connecting' })[state];
+const saying = (state) => ({ online: 'Connected', offline: 'Not connected', connecting: 'Connecting', crowded: 'Too many tabs' })[state];
 
 function mark() {
   return icon('M12 3c5 4 5 14 0 18|M12 3c-5 4-5 14 0 18|M4.500 9h15|M4.500 15h15');
