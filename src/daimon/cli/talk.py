@@ -26,8 +26,9 @@ from daimon.abi.ids import BlobHash, Conversation, EventId, StepRef, TurnId
 from daimon.abi.message import File, Image
 from daimon.abi.step import Asked, Received, Started
 from daimon.abi.turn import State
+from daimon.cli.awake import POLL_S
 from daimon.cli.interrupt import Interrupt
-from daimon.cli.reach import POLL_S, Door, Line
+from daimon.cli.reach import Door, Line
 from daimon.gateway.answers import Taken, Trace
 from daimon.gateway.client import Client, Feed
 from daimon.kernel import words
