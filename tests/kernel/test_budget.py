@@ -190,7 +190,7 @@ async def test_a_turn_that_is_stopped_in_a_call_settles_it_and_keeps_what_was_sa
 
 
 async def test_a_free_model_is_counted_in_tokens() -> None:
-    async with kernel(model=model(paid(usage=Usage(500, 20)), price=FREE), budget=budget(day="0.01")) as rig:
+    async with kernel(model=model(paid(usage=Usage(500, 20)), price=FREE), budget=budget(day="0.01"), clock=ManualClock()) as rig:
         await rig.ask("hi")
         row = await spent(rig)
         assert (row.input_tokens, row.output_tokens, row.cost, row.unpriced) == (500, 20, 0, 0)
@@ -200,7 +200,7 @@ async def test_a_free_model_is_counted_in_tokens() -> None:
 
 
 async def test_at_a_limit_the_turn_parks_the_owner_is_told_and_a_raise_resumes_it() -> None:
-    async with kernel(model=model(paid("never lost")), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid("never lost")), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn, steps = await rig.ask("hi")
         assert turn.state is State.PARKED
         (short,) = of(steps, Short)
@@ -218,7 +218,7 @@ async def test_at_a_limit_the_turn_parks_the_owner_is_told_and_a_raise_resumes_i
 
 
 async def test_the_owner_may_name_the_amount() -> None:
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn, steps = await rig.ask("hi")
         await rig.send(Answer("raise", "2.50 dollars"), resolves=question(steps).ref)
         turn = await rig.ended(turn)
@@ -227,7 +227,7 @@ async def test_the_owner_may_name_the_amount() -> None:
 
 async def test_only_the_owner_may_raise_a_limit() -> None:
     guest = PrincipalId("guest")
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn = await rig.rested(await rig.say("hi", principal=guest))
         asked = question(await rig.journal.steps(turn.id))
         await rig.answer(asked.ref, "raise", principal=guest)
@@ -276,7 +276,7 @@ async def _received(rig: Rig, turn: Turn, number: int) -> bool:
 
 
 async def test_stop_ends_the_turn() -> None:
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn, steps = await rig.ask("hi")
         await rig.answer(question(steps).ref, "stop")
         assert (await rig.ended(turn)).ending is Ending.STOPPED
@@ -303,7 +303,7 @@ def _room_for_one() -> Mapping[Scope, Limit]:
 
 
 async def test_who_meets_the_same_limit_waits_quietly_and_a_raise_brings_all_back() -> None:
-    async with kernel(model=model(*[paid()] * 9), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(*[paid()] * 9), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         first = await rig.rested(await rig.say("hi", "c0"))
         others = [await rig.rested(await rig.say("hi", f"c{n}")) for n in range(1, 6)]
         assert len(await open_questions(rig.journal, HOME_SPACE)) == 1
@@ -324,7 +324,7 @@ async def test_money_that_others_hold_is_waited_for_without_a_question() -> None
 
     gate = asyncio.Event()
     slow = Slow(name="paid", profile=Profile(provider="paid", price=PRICE, max_output_tokens=OUTPUT))
-    async with kernel(model=slow, budget=budget(day="0.125")) as rig:
+    async with kernel(model=slow, budget=budget(day="0.125"), clock=ManualClock()) as rig:
         first = await rig.say("hi", "c1")
         await rig.until(lambda: _is_held(rig))
         second = await rig.rested(await rig.say("hi", "c2"))
@@ -374,7 +374,7 @@ async def _asks(rig: Rig) -> bool:
 
 
 async def test_a_changed_limit_brings_waiting_turns_back() -> None:
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn, _ = await rig.ask("hi")
         assert turn.state is State.PARKED
         rig.brain.budget = budget(day="5")
@@ -397,7 +397,7 @@ async def test_tokens_are_limited_as_money_is() -> None:
 
 
 async def test_an_unknown_price_is_asked_about_where_money_is_limited() -> None:
-    async with kernel(model=model(paid(usage=Usage(10, 10, cost=None)), price=None), budget=budget(day="5")) as rig:
+    async with kernel(model=model(paid(usage=Usage(10, 10, cost=None)), price=None), budget=budget(day="5"), clock=ManualClock()) as rig:
         turn, steps = await rig.ask("hi")
         assert [s.why for s in of(steps, Short)] == ["unknown_price"]
         assert "daimon model price" in (await rig.spoken(1))[0]
@@ -430,7 +430,7 @@ def test_what_could_mean_something_else_is_not(text: str) -> None:
 
 
 async def test_an_amount_that_is_none_raises_nothing_and_is_asked_about_again() -> None:
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         turn, steps = await rig.ask("hi")
         await rig.send(Answer("raise", "5,50"), resolves=question(steps).ref)
         await rig.spoken(2)
@@ -494,7 +494,7 @@ async def test_calls_that_are_paid_for_nothing_are_the_owners_business_after_a_f
 
 
 async def test_a_call_that_did_not_fit_leaves_the_provider_free_for_others() -> None:
-    async with kernel(model=model(paid()), budget=budget(day="0.05")) as rig:
+    async with kernel(model=model(paid()), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         await rig.ask("hi")
         heard: list[str] = []
         rig.brain.router.heard = lambda choice, failed: heard.append(failed.reason)  # type: ignore[method-assign, union-attr, misc]
@@ -503,7 +503,7 @@ async def test_a_call_that_did_not_fit_leaves_the_provider_free_for_others() -> 
 
 
 async def test_a_reminder_is_said_whatever_is_left_of_the_budget() -> None:
-    async with kernel(model=Reflex(is_alone=False), others=(model(paid()),), budget=budget(day="0.05")) as rig:
+    async with kernel(model=Reflex(is_alone=False), others=(model(paid()),), budget=budget(day="0.05"), clock=ManualClock()) as rig:
         fired = await rig.send(Fired(TimerId("t1"), "stand up", rig.clock.now()))
         turn = await rig.rested(fired)
         assert turn.ending is Ending.ANSWERED
