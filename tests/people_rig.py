@@ -17,7 +17,7 @@ from daimon.abi.people import Rank
 from daimon.abi.tool import Call, Effect, Result
 from daimon.abi.turn import State
 from daimon.boot import running
-from daimon.config import Home, Model, People, Sandbox, Settings
+from daimon.config import Context, Home, Model, People, Sandbox, Settings
 from daimon.extension import Kit
 from daimon.gateway.client import Client
 from daimon.gateway.reception import ChannelReception
@@ -143,6 +143,7 @@ async def world(place: Path, *guest_tools: str, **more: Any) -> AsyncIterator[Wo
         extensions=(__name__,),
         sandbox=Sandbox(workspace=str(project)),
         people=People(guest_tools=("now", "find_tools", *guest_tools)),
+        context=Context(patience_s=60),  # what memory has is in the prompt, however busy the machine is
         **more,
     )
     home = Home(place / "home")

@@ -1,5 +1,6 @@
 """From a turn to a request: what is in it, in which order, within which budget, with which bytes."""
 
+import asyncio
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -405,7 +406,7 @@ class Notes:
 
 def with_memory(journal: MemoryJournal, text: str, window: int) -> Pager:
     memory = cast("Memory", Notes(text))
-    return Pager(Sources(journal, journal, memory), SYSTEM, Paging(TokenBudget(window, 0, 0, 0)), PlainRedactor())
+    return Pager(Sources(journal, journal, memory), SYSTEM, Paging(TokenBudget(window, 0, 0, 0), patience_s=60.0), PlainRedactor())
 
 
 async def test_a_turn_keeps_its_bytes_through_cuts_when_every_step_is_another_process(journal: MemoryJournal) -> None:
@@ -513,13 +514,13 @@ async def test_a_file_that_others_changed_is_told_until_it_is_read_again(journal
 
 
 async def test_what_is_late_is_left_out_and_recorded(journal: MemoryJournal) -> None:
-    class Broken(Notes):
+    class Endless(Notes):
         async def recall(self, query: Query) -> Recalled:
-            raise TimeoutError
+            return await asyncio.Future[Recalled]()
 
-    memory = cast("Memory", Broken("tea"))
-    paging = Pager(Sources(journal, journal, memory), SYSTEM, Paging(TokenBudget(PLENTY, 0, 0, 0)), PlainRedactor())
-    made = await prompt(paging, scene(await begin(journal, "hi")))
+    paging = Paging(TokenBudget(PLENTY, 0, 0, 0), patience_s=0.05)
+    impatient = Pager(Sources(journal, journal, cast("Memory", Endless("tea"))), SYSTEM, paging, PlainRedactor())
+    made = await prompt(impatient, scene(await begin(journal, "hi")))
     assert words(made)[-1] == "hi"
     assert ContextRef("late", "what memory has on this") in made.request.context
     assert "always: tea" in words(made)[1]

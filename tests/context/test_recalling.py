@@ -54,7 +54,8 @@ async def talked(journal: MemoryJournal, pager: Pager, turns: int) -> list[Promp
 
 
 def pager(journal: MemoryJournal, memory: MemoryStore, window: int) -> Pager:
-    return Pager(Sources(journal, journal, memory), "You are a test.", Paging(TokenBudget(window, 0, 0, 0), RECALL), PlainRedactor())
+    paging = Paging(TokenBudget(window, 0, 0, 0), RECALL, patience_s=60.0)
+    return Pager(Sources(journal, journal, memory), "You are a test.", paging, PlainRedactor())
 
 
 def blocks(made: Prompt) -> list[str]:

@@ -44,7 +44,7 @@ class Talk:
     def another(self) -> Pager:
         """As another process would have it."""
         sources = Sources(self.journal, self.journal, skills=Chooser(lambda: self.skills, self.most))
-        return Pager(sources, "You are a test.", Paging(TokenBudget(self.window, 0, 0, 0)), PlainRedactor())
+        return Pager(sources, "You are a test.", Paging(TokenBudget(self.window, 0, 0, 0), patience_s=60.0), PlainRedactor())
 
     async def say(self, text: str, agent: AgentId = SELF, **more: Any) -> Prompt:
         self.count += 1

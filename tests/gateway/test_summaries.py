@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.gateway.live import Live
+from tests.gateway.live import DEADLINE_S, Live
 
 from daimon import boot, config
 from daimon.abi.errors import Misconfigured
@@ -29,7 +29,7 @@ def settings(url: str, summarizer: str = "cheap") -> config.Settings:
 async def test_the_model_that_is_named_is_asked_about_what_left_the_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     async with (
-        asyncio.timeout(60),
+        asyncio.timeout(4 * DEADLINE_S),
         ProviderServer([Line("noted")] * 60) as server,
         boot.running(home := Home(tmp_path), settings(server.url), port=0) as daimon,
     ):

@@ -203,7 +203,7 @@ async def kernel(
     checkpoints: Checkpoints | None = None,
     foreign: Iterable[Any] = (),
     finds: bool = False,
-    paging: Paging = Paging(TokenBudget(32_000)),  # noqa: B008 - frozen
+    paging: Paging = Paging(TokenBudget(32_000), patience_s=60.0),  # noqa: B008 - frozen
     memory: Memory | None = None,
     skills: Suggests | None = None,
 ) -> AsyncIterator[Rig]:

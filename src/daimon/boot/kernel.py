@@ -92,4 +92,4 @@ def _outflow(settings: config.Settings) -> Outflow:
 def _paging(settings: config.Settings) -> Paging:
     asked = settings.context
     budget = TokenBudget(asked.budget_tokens, asked.system_tokens, asked.tools_tokens, asked.output_tokens)
-    return Paging(budget, asked.recall_tokens, bool(asked.summarizer))
+    return Paging(budget, asked.recall_tokens, bool(asked.summarizer), asked.patience_s)

@@ -19,6 +19,8 @@ class Context(Branch):
     """Kept free for the reply."""
     recall_tokens: Annotated[int, Field(ge=0)] = 2_000
     """The most that memory may take by itself; 0: nothing is recalled before the model is asked."""
+    patience_s: Annotated[float, Field(gt=0, le=60)] = 2.0
+    """So long the page, what memory has and skills may take to be read; what is later is left out, and on record."""
     system: str = ""
     """Words of the owner's own for every prompt."""
     hold: Hold = "never"

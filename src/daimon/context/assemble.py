@@ -51,8 +51,6 @@ MOST_EARLIER = 128
 MOST_KEPT = 512
 """So many turns are kept in memory, over all conversations."""
 MOST_BLOCKS = 512
-DEADLINE_S = 2.0
-"""So long what is read from memory may take, and no longer."""
 MOST_QUESTION = 2_000
 """Characters of what was said that memory is asked about."""
 LEAST_RECALLED, TOKENS_A_HIT = 20, 12
@@ -80,6 +78,8 @@ class Paging:
     """The most that is recalled for one question; 0: nothing is recalled by itself."""
     summarises: bool = False
     """A model sums up what leaves the window; what it wrote takes the place of the extracts."""
+    patience_s: float = 2.0
+    """So long what is read for a prompt may take, and no longer."""
 
     def room(self, there: int) -> int:
         """For a question, when so many tokens of what was recalled for earlier ones still stand in the window."""
@@ -159,7 +159,7 @@ class Pager:
 
     async def _in_time(self, what: str, work: Awaitable[T]) -> tuple[T | None, str]:
         try:
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(self._paging.patience_s):
                 return await work, ""
         except Exception as fault:  # noqa: BLE001 - a turn goes on without what nobody could read, whyever
             if not isinstance(fault, TimeoutError | DaimonError):
