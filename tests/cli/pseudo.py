@@ -51,9 +51,15 @@ class Terminal:
         while text.encode() not in self._seen:
             is_there = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]
             assert is_there, f"{text!r} did not come; seen: {self._seen!r}"
-            self._seen += os.read(self._master, 65536)
+            self._seen += self._read(text)
         before, _, self._seen = self._seen.partition(text.encode())
         return before.decode(errors="replace")
+
+    def _read(self, text: str) -> bytes:
+        try:
+            return os.read(self._master, 65536)
+        except OSError:  # nobody is at the other end any more
+            raise AssertionError(f"it ended, and {text!r} did not come; seen: {self._seen!r}") from None
 
     def shown_until(self, text: str) -> list[str]:
         """The lines up to it, without what was taken back and what steers the terminal."""

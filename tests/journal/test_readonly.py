@@ -25,6 +25,14 @@ async def main():
 asyncio.run(main())
 """
 
+COMES_AND_GOES = """
+import os, sys
+
+while True:
+    os.close(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))
+    os.unlink(sys.argv[1])
+"""
+
 
 async def test_what_was_written_is_read_and_no_file_is_touched(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
@@ -78,6 +86,20 @@ async def test_a_process_that_starts_meanwhile_is_noticed(tmp_path: Path) -> Non
         assert (await viewer.count()).events == 3
     assert (await viewer.count()).events == 3
     await viewer.close()
+
+
+async def test_a_log_that_comes_and_goes_while_it_is_looked_for_harms_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.accept(event("a"))
+    viewer = await ReadOnlyJournal.open(path)
+    with child(COMES_AND_GOES, f"{path}-wal") as process:
+        try:
+            for _ in range(5_000):
+                assert (await viewer.event(EventId("e-a"))).key == "a"
+        finally:
+            process.kill()
+            await viewer.close()
 
 
 async def test_no_journal_yet_is_not_found_and_makes_none(tmp_path: Path) -> None:

@@ -142,6 +142,21 @@ async def test_the_process_ends_when_its_embedder_is_closed() -> None:
         os.kill(pid, 0)
 
 
+async def test_closing_waits_for_nobody_who_still_waits_and_no_process_comes_after_it() -> None:
+    made = LocalEmbedder(ManualClock(), Limits(idle_s=600, start_s=600, patience_s=600), models.DEAF)
+    asking = [asyncio.ensure_future(made.embed((text,), "query")) for text in ("tea", "coffee", "water")]
+    async with asyncio.timeout(PATIENCE_S):
+        while made.pid is None:  # noqa: ASYNC110 - there is no event for it
+            await asyncio.sleep(0.01)
+        asking[1].cancel()  # whoever asks leaves, and the question stays
+        await made.close()
+        told = await asyncio.gather(*asking, return_exceptions=True)
+    assert [isinstance(each, ToolFailed | asyncio.CancelledError) for each in told] == [True] * 3
+    assert made.pid is None
+    with pytest.raises(ToolFailed, match="closed"):
+        await made.embed(("milk",), "query")
+
+
 async def test_the_process_ends_when_the_gateway_is_killed() -> None:
     program = f"""
 import asyncio, sys

@@ -22,7 +22,7 @@ class Shell:
     async def run(self, text: str, timeout_s: float = 30.0) -> tuple[Finish, str]:
         self._number += 1
         self.printing = Printing(self.kept.begin(f"o{self._number}"))
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(timeout_s + DEADLINE_S):
             finish = await self.session.run(text, timeout_s, self.printing)
         self.kept.finish(self.printing.keeping)
         return finish, self.printing.text(100_000).text

@@ -30,7 +30,7 @@ from daimon.sandbox.terminal.printing import Printing
 from daimon.sandbox.terminal.state import State
 
 START_S, ANSWER_S, GRACE_S, MARK_S = 15.0, 3.0, 1.0, 0.5
-ROUNDS = 20
+ROUNDS, LOOK_S = 20, 0.02
 MOST_BETWEEN = 16_384
 MOST_LATE = 16
 SHELL = ("bash", "--noprofile", "--norc", "--noediting", "-i")
@@ -310,16 +310,16 @@ class Session:
         self._line.type_now(INTERRUPT)
         if not await self._within(GRACE_S, self._answer(current)):
             await self._spawned.below(signal.SIGINT, current.since)
-            for which in (signal.SIGTERM, signal.SIGKILL):
+            for which, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, ANSWER_S)):
                 await self._spawned.below(which, current.since)
-                if await self._within(GRACE_S, self._answer(current)):
+                if await self._within(patience_s, self._answer(current)):
                     break
             else:
                 await self._spawned.kill()
-        for _ in range(ROUNDS):
-            if not await self._spawned.below(signal.SIGKILL, current.since):
-                return
-            await asyncio.sleep(0.02)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_S):
+                while await self._spawned.below(signal.SIGKILL, current.since):  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(LOOK_S)
 
     async def _begun_or_gone(self, current: _Current) -> None:
         begun = asyncio.ensure_future(current.is_begun.wait())

@@ -153,11 +153,13 @@ def _start(python: Path, directory: Path) -> Homeserver:
         )
     server = Homeserver(f"http://127.0.0.1:{port}", secret)
     deadline = time.monotonic() + START_S
-    while not _answers(server.url):
-        if keeper.poll() is not None or time.monotonic() > deadline:
-            raise NoHomeserver(f"synapse did not start: {(directory / 'output').read_text(errors='replace')[-800:]}")
-        time.sleep(0.1)
-    keeper.returncode = 0  # it outlives whoever started it, on purpose
+    try:
+        while not _answers(server.url):
+            if keeper.poll() is not None or time.monotonic() > deadline:
+                raise NoHomeserver(f"synapse did not start: {(directory / 'output').read_text(errors='replace')[-800:]}")
+            time.sleep(0.1)
+    finally:
+        keeper.returncode = 0  # it outlives whoever started it, on purpose, and ends by itself
     return server
 
 
