@@ -19,7 +19,8 @@ from lab.process import Process
 
 STEPS = 20
 MORE = ("And what did you note last?", "Which of them is the oldest?", "Thank you. Is there anything left to do?")
-REST_S = 60.0
+REST_S = 240.0
+"""Ends a hang: a turn of twenty calls takes its time on a busy machine."""
 CALLS = (
     lambda n: Call("now", {}),
     lambda n: Call("remember", {"text": f"Guest {n} for the boat trip on Saturday: comes by the train at {n % 12 + 1} and eats no fish."}),

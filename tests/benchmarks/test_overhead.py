@@ -47,6 +47,7 @@ def test_a_figure_beyond_its_limit_misses_an_aim(worse: dict[str, float]) -> Non
 async def test_a_prompt_that_tells_the_time_misses_the_aims_and_one_that_does_not_meets_them(tmp_path: Path) -> None:
     paths = os.pathsep.join(str(CHECKOUT / part) for part in ("benchmarks", "src", "tests/benchmarks"))
     broken = talk(tmp_path / "broken", "anthropic", 'extensions = ["sabotage"]', PYTHONPATH=paths, LAB_SABOTAGE="restless")
-    spoken: list[Spoken] = await asyncio.gather(talk(tmp_path / "whole", "anthropic"), broken)
-    figures = [overhead.figures(each) for each in spoken]
+    async with asyncio.TaskGroup() as tasks:  # where one fails, the process of the other ends too
+        talks: list[asyncio.Task[Spoken]] = [tasks.create_task(each) for each in (talk(tmp_path / "whole", "anthropic"), broken)]
+    figures = [overhead.figures(each.result()) for each in talks]
     assert [all(overhead.aims(each | {"hello_all_tokens": each["hello_tokens"]}).values()) for each in figures] == [True, False]
