@@ -353,6 +353,28 @@ async def test_who_is_removed_has_nothing_more_done_for_them_and_others_do(tmp_p
         assert here.texts(f"chat-{BOB}") == []
 
 
+@pytest.mark.parametrize(
+    ("person", "name", "rank", "chats"), [("bob", "Bob", Rank.GUEST, (BOB, "301")), ("owner", "owner", Rank.OWNER, (ME, "101"))]
+)
+async def test_who_loses_a_chat_has_nothing_more_done_there_and_goes_on_elsewhere(
+    tmp_path: Path, person: str, name: str, rank: Rank, chats: tuple[str, str]
+) -> None:
+    async with acquainted(tmp_path, limits=Limits(errors=1)) as here:
+        lost, kept = chats
+        await here.people.allow(TELEGRAM, kept, name, rank)
+        for chat in chats:
+            await here.say(chat, "try it", do(("no_such_tool", {})))
+            await until(partial(here.is_parked, chat))
+        await here.people.remove(PrincipalId(person), TELEGRAM, lost)
+
+        async def is_over() -> bool:
+            (turn,) = await asyncio.to_thread(here.client.turns, 9, f"{TELEGRAM}/chat-{lost}")
+            return turn.ending is Ending.STOPPED
+
+        await until(is_over)
+        assert await here.is_parked(kept)
+
+
 async def test_a_group_is_answered_when_spoken_to_and_nothing_of_the_owner_s_is_there_even_for_the_owner(tmp_path: Path) -> None:
     async with acquainted(tmp_path) as here:
         await _plant(here)

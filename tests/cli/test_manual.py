@@ -43,5 +43,11 @@ def test_every_example_is_understood_by_its_command() -> None:
             manual.found(root, path).make_context(path, words[len(path.split()) :])
 
 
+def test_a_group_that_has_a_list_shows_it_when_it_is_called_alone() -> None:
+    groups = {path: command for path, command in every(manual.bound(app)) if "list" in getattr(command, "commands", {})}
+    assert len(groups) >= 12
+    assert [path for path, group in groups.items() if not group.invoke_without_command or group.no_args_is_help] == []
+
+
 def test_every_command_says_what_it_does() -> None:
     assert not [path for path, command in every(manual.bound(app)) if not (command.help or "").strip()]

@@ -1,7 +1,9 @@
 """The home directory: for one owner, for one process at a time."""
 
+import fcntl
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,24 @@ def test_a_lock_is_taken_once_inside_a_process_too(home: Home) -> None:
         home.lock()
     os.close(held)
     os.close(home.lock())
+
+
+def opened(home: Home) -> int:
+    """How often this process has the lock open."""
+    open_ = (Path("/proc/self/fd") / each for each in os.listdir("/proc/self/fd"))
+    return sum(os.path.realpath(each) == str(home.path.resolve() / "lock") for each in open_)
+
+
+@pytest.mark.parametrize(("how", "patience_s"), [(fcntl.LOCK_SH, 0.0), (fcntl.LOCK_EX, 60.0)], ids=["somebody looks", "somebody holds it"])
+def test_who_only_looks_is_waited_for_and_who_holds_it_by_the_patient(home: Home, how: int, patience_s: float) -> None:
+    os.close(home.lock())
+    with (home.path / "lock").open() as other, ThreadPoolExecutor(1) as threads:
+        fcntl.flock(other, how)
+        waiting = threads.submit(home.lock, patience_s)
+        while opened(home) < 2 and not waiting.done():
+            os.sched_yield()
+        fcntl.flock(other, fcntl.LOCK_UN)
+        os.close(waiting.result(60.0))
 
 
 @pytest.mark.parametrize("left", [b"", b"123456\n", b"\xff\xfe garbage " * 20])

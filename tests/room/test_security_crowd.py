@@ -4,7 +4,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from tests.gateway.live import DEADLINE_S, Live
 from tests.room.rig import gateway
 from tests.room.visitor import Visitor, signed_in
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from daimon.gateway import door, lane
 
@@ -79,15 +79,18 @@ async def test_a_device_has_so_many_streams_and_takes_none_from_others(live: Liv
     device, other = await asyncio.to_thread(signed_in, live), await asyncio.to_thread(signed_in, live)
     async with asyncio.timeout(DEADLINE_S):
         tabs = [await tab(live, device) for _ in range(FEW)]
-        with pytest.raises(InvalidStatus, match="429") as refused:
-            await tab(live, device)
-        assert b'"too_many"' in refused.value.response.body
+        async with await tab(live, device) as one_more:
+            with pytest.raises(ConnectionClosed) as closed:
+                await one_more.recv()
+        assert closed.value.rcvd is not None, "a page can read why it was closed, but not why it was never opened"
+        assert (closed.value.rcvd.code, "close some of its tabs" in closed.value.rcvd.reason) == (door.CROWDED, True)
+        feed = await asyncio.to_thread(device.call, "GET", "/v1/feed")
+        assert (feed.status, feed.code) == (429, "too_many")
         tabs.append(await tab(live, other))
         await tabs.pop(0).close()
-        tabs.append(await when_there_is_room(live, device))
+        await when_there_is_room(live, device)
         for each in tabs:
-            await each.send('{"kind": "begin"}')
-            assert '"ready"' in str(await each.recv())
+            assert await is_ready(each)
             await each.close()
 
 
@@ -96,10 +99,16 @@ async def tab(live: Live, device: Visitor) -> ClientConnection:
     return await connect(url, additional_headers=device.authority, origin=live.url, proxy=None)  # type: ignore[arg-type]
 
 
-async def when_there_is_room(live: Live, device: Visitor) -> ClientConnection:
+async def is_ready(line: ClientConnection) -> bool:
+    with suppress(ConnectionClosed):
+        await line.send('{"kind": "begin"}')
+        return '"ready"' in str(await line.recv())
+    return False
+
+
+async def when_there_is_room(live: Live, device: Visitor) -> None:
     """It has to notice that a tab went."""
     while True:
-        try:
-            return await tab(live, device)
-        except InvalidStatus:
-            continue
+        async with await tab(live, device) as made:
+            if await is_ready(made):
+                return

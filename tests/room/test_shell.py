@@ -3,8 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import WebSocketRoute, expect
+from playwright.sync_api import Request, Route, WebSocketRoute, expect
 from tests.room.rig import DESK, PHONE, Room, axe, pressed
+
+from daimon.gateway.door import MOST_STREAMS
 
 NOWHERE = "/runs/of/nothing"
 
@@ -126,12 +128,53 @@ def test_who_is_signed_out_is_asked_to_sign_in_and_the_page_stays(room: Room) ->
 
 
 def test_eight_tabs_are_live_at_once(room: Room) -> None:
-    tabs = [room.tab(NOWHERE) for _ in range(8)]
+    tabs, before = [room.tab(NOWHERE) for _ in range(8)], len(room.live.get("/v1/questions"))
     for tab in tabs:
         expect(tab.get_by_text("Connected", exact=True)).to_be_visible()
     room.live.say("ask which one?", "eight")
     for tab in tabs:
-        expect(tab.get_by_role("link", name="Approvals")).to_contain_text("1")
+        expect(tab.get_by_role("link", name="Approvals")).to_contain_text(f"{before + 1} waiting")
+
+
+def test_what_was_read_first_and_is_answered_last_does_not_stay(room: Room) -> None:
+    page, held = room.tab(NOWHERE), list[Request]()
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    before = len(room.live.get("/v1/questions"))
+
+    def late(route: Route) -> None:
+        old = route.fetch()
+        held.append(route.request)
+        room.live.ask("ask which one?", "overtaken")
+        page.evaluate("new Promise(done => setTimeout(done, 1000))")  # by then it was read once more, if it was to be
+        route.fulfill(response=old)
+
+    page.route("**/v1/room/counts", late, times=1)
+    with page.expect_request_finished(lambda request: request in held):
+        room.live.ask("say something happens", "overtaken")
+    page.evaluate("new Promise(done => setTimeout(done, 100))")  # by then it was drawn
+    expect(page.get_by_role("link", name="Approvals")).to_contain_text(f"{before + 1} waiting")
+
+
+OPENED = """count => Promise.all(Array.from({ length: count }, () => new Promise((done) => {
+    const line = new WebSocket(`ws://${location.host}/v1/socket`);
+    line.onopen = () => line.send('{"kind": "begin"}');
+    line.onmessage = done;
+}))).then(() => null)"""
+
+
+def test_a_tab_too_many_says_so_and_goes_on_when_others_are_closed(room: Room) -> None:
+    crowd, page = room.tab(NOWHERE), room.tab(NOWHERE)
+    for tab in (crowd, page):
+        expect(tab.get_by_text("Connected", exact=True)).to_be_visible()
+    crowd.evaluate(OPENED, MOST_STREAMS - 2)
+    late = room.tab(NOWHERE)
+    expect(late.get_by_text("Too many tabs", exact=True)).to_be_visible()
+    expect(late.get_by_text("Close some of the others", exact=False)).to_be_visible()
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    assert axe(late) == []
+    crowd.close()
+    expect(late.get_by_text("Connected", exact=True)).to_be_visible()
+    expect(late.get_by_text("Close some of the others", exact=False)).to_be_hidden()
 
 
 def test_what_happens_before_the_line_is_up_is_seen_too(room: Room) -> None:
@@ -152,6 +195,7 @@ def test_a_device_that_may_only_look_is_offered_nothing_that_would_be_refused(ro
     room.live.ask("ask Tea?", "looked-at-asking")
     link = room.live.call("POST", "/v1/links", {"rights": ["read"]}).json["urls"][0]
     page = room.tab(NOWHERE)
+    page.goto("about:blank")  # what the page still asks for ends here: it would be asked without a cookie
     room.context.clear_cookies()
     page.goto(link)
     expect(page).not_to_have_url(re.compile("/enter"))

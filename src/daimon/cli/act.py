@@ -10,12 +10,12 @@ from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import StepRef
 from daimon.abi.turn import State, Turn
 from daimon.cli import screen
+from daimon.cli.awake import client_of
 from daimon.cli.look import find, open_now
 from daimon.cli.reach import RESTART_S, door, source
 from daimon.cli.speech import misread, pick
 from daimon.cli.talk import deliver
 from daimon.gateway.answers import Reloaded, Taken
-from daimon.gateway.client import Client
 
 LATER = "; no gateway is running, so it takes effect at the next `daimon up`"
 
@@ -39,7 +39,7 @@ async def _find(home: homes.Home, turn: str) -> Turn:
 
 
 def reload(given: Path | None, as_json: bool) -> None:
-    done = Client(homes.home_at(given).socket).reload()
+    done = client_of(homes.home_at(given)).reload()
     if as_json:
         screen.emit(encode(Reloaded, done))
         return

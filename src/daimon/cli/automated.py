@@ -20,7 +20,7 @@ from daimon.abi.event import Address
 from daimon.abi.plan import Plan
 from daimon.abi.watch import Watch, WatchFeed, WatchFiles, WatchHook, WatchMailbox, WatchOutput, WatchPage, WatchRefs
 from daimon.cli import exits, screen, silence, watched
-from daimon.gateway.client import Client
+from daimon.cli.awake import is_awake
 from daimon.gateway.remote_automations import RemoteClerk
 
 T = TypeVar("T")
@@ -165,11 +165,11 @@ def ticks(given: Path | None, name: str, number: int, as_json: bool) -> None:
 
 def run(given: Path | None, name: str, as_json: bool) -> None:
     home = homes.home_at(given)
-    is_awake = Client(home.socket).is_there()
+    is_running = is_awake(home)
     tick = _done(given, lambda clerk: clerk.run(name))
     if as_json:
         screen.emit(encode(Tick, tick))
-    elif tick.outcome == "ran" and not is_awake:
+    elif tick.outcome == "ran" and not is_running:
         screen.say(f"{name}: runs at the next start; nobody runs this home now, `daimon up` does")
     else:
         screen.say(f"{name}: {tick.outcome}{f' ({tick.why})' if tick.why else ''}")
@@ -229,7 +229,7 @@ async def _with(home: homes.Home, do: Callable[[Clerk], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def _clerk(home: homes.Home) -> AsyncIterator[Clerk]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteClerk(home.socket)
         return
     from daimon.offline.automations import automating

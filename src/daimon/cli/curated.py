@@ -10,7 +10,7 @@ from daimon import homes
 from daimon.abi.curator import Curator
 from daimon.abi.errors import BadInput
 from daimon.abi.memory import KINDS, Kind
-from daimon.gateway.client import Client
+from daimon.cli.awake import is_awake
 from daimon.gateway.remote_memory import RemoteCurator
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ async def _done(home: homes.Home, do: Callable[[Curator], Awaitable[T]], may_beg
 
 @asynccontextmanager
 async def _curator(home: homes.Home, may_begin: bool) -> AsyncIterator[Curator]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteCurator(home.socket)
         return
     from daimon.offline.memory import curating

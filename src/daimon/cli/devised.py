@@ -10,6 +10,7 @@ from daimon import config
 from daimon.abi.access import Act, Device, Request, Right
 from daimon.abi.codec import encode
 from daimon.cli import screen
+from daimon.cli.awake import client_of
 from daimon.cli.opening import rights_of
 from daimon.gateway import pairing
 from daimon.gateway.client import Client
@@ -73,7 +74,7 @@ def _show_asking(asking: tuple[Request, ...]) -> None:
 
 
 def _client(given: Path | None) -> Client:
-    return Client(config.home_at(given).socket)
+    return client_of(config.home_at(given))
 
 
 def _giving(rights: str) -> bytes:

@@ -11,6 +11,7 @@ from daimon.abi.codec import encode
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.ports import Given
 from daimon.cli import screen
+from daimon.cli.awake import is_awake
 from daimon.cli.reach import source
 from daimon.gateway.client import Client
 from daimon.kernel import offers
@@ -30,8 +31,7 @@ def show(given: Path | None, is_all: bool, as_json: bool) -> None:
 
 def revoke(given: Path | None, grant: str, as_json: bool) -> None:
     home = homes.home_at(given)
-    client = Client(home.socket)
-    revoked = client.revoke(grant) if client.is_there() else asyncio.run(_revoke(home, grant))
+    revoked = Client(home.socket).revoke(grant) if is_awake(home) else asyncio.run(_revoke(home, grant))
     if as_json:
         screen.emit(encode(Given, revoked))
     else:

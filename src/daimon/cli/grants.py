@@ -7,12 +7,13 @@ import typer
 from daimon.cli.options import Home, Json, hand_down
 
 app = typer.Typer(rich_markup_mode="rich")
+All = Annotated[bool, typer.Option("--all", help="Also what has run out or was taken back.")]
 
 
 @app.callback(invoke_without_command=True)
 def grants(
     context: typer.Context,
-    is_all: Annotated[bool, typer.Option("--all", help="Also what has run out or was taken back.")] = False,
+    is_all: All = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -23,6 +24,14 @@ def grants(
         granted.show(home, is_all, as_json)
     else:
         hand_down(home, as_json)
+
+
+@app.command("list", hidden=True)
+def list_(is_all: All = False, home: Home = None, as_json: Json = False) -> None:
+    """The same as without a command."""
+    from daimon.cli import granted
+
+    granted.show(home, is_all, as_json)
 
 
 @app.command()

@@ -20,6 +20,7 @@ from daimon.abi.hook import Filter, Hook, Hooked, Hooks, Posted, Scheme, secret_
 from daimon.abi.ids import HOME_SPACE, OWNER
 from daimon.abi.label import owned
 from daimon.cli import automated, hook_secrets, screen, silence
+from daimon.cli.awake import is_awake
 from daimon.gateway.client import Client
 from daimon.gateway.hooks import signature
 
@@ -115,9 +116,8 @@ def _facts(hooked: Hooked) -> list[tuple[str, str]]:
 
 def deliveries(given: Path | None, name: str, limit: int, as_json: bool) -> None:
     home = homes.home_at(given)
-    client = Client(home.socket)
-    if client.is_there():
-        posted = client.ask(tuple[Posted, ...], "GET", f"/v1/hooks/{name}/deliveries", query={"limit": str(limit)})
+    if is_awake(home):
+        posted = Client(home.socket).ask(tuple[Posted, ...], "GET", f"/v1/hooks/{name}/deliveries", query={"limit": str(limit)})
     else:
         posted = _here(home, lambda hooks: hooks.posted(HOME_SPACE, name, limit))
     if not posted:  # of one that was removed, the record stays
@@ -145,9 +145,8 @@ def remove(given: Path | None, name: str, as_json: bool) -> None:
     home = homes.home_at(given)
     hooked, watching = found(home, name), automated.watching(home, name)
     secrets_gone = secrets_of(hooked.hook, (each.hook for each in _all(home)))
-    client = Client(home.socket)
-    if client.is_there():
-        client.ask(Hooked, "DELETE", f"/v1/hooks/{name}")
+    if is_awake(home):
+        Client(home.socket).ask(Hooked, "DELETE", f"/v1/hooks/{name}")
     else:
         _here(home, lambda hooks: hooks.unhook(HOME_SPACE, name, OWNER))
     hook_secrets.drop(home, secrets_gone)
@@ -182,16 +181,14 @@ def found(home: homes.Home, name: str) -> Hooked:
 
 
 def _all(home: homes.Home) -> tuple[Hooked, ...]:
-    client = Client(home.socket)
-    if client.is_there():
-        return client.ask(tuple[Hooked, ...], "GET", "/v1/hooks")
+    if is_awake(home):
+        return Client(home.socket).ask(tuple[Hooked, ...], "GET", "/v1/hooks")
     return _here(home, lambda hooks: hooks.hooks(HOME_SPACE))
 
 
 def _make(home: homes.Home, hook: Hook) -> Hooked:
-    client = Client(home.socket)
-    if client.is_there():
-        return client.ask(Hooked, "PUT", f"/v1/hooks/{hook.name}", encode(Hook, hook))
+    if is_awake(home):
+        return Client(home.socket).ask(Hooked, "PUT", f"/v1/hooks/{hook.name}", encode(Hook, hook))
     return _here(home, lambda hooks: hooks.hook(HOME_SPACE, hook, OWNER, owned("api")))
 
 

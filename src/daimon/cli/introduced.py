@@ -16,6 +16,7 @@ from daimon.abi.errors import BadInput, NotFound
 from daimon.abi.ids import OWNER, PrincipalId
 from daimon.abi.people import Contact, Invitation, Knock, Person, Rank
 from daimon.cli import consent, screen
+from daimon.cli.awake import is_awake
 from daimon.gateway import pairing
 from daimon.gateway.client import Client
 from daimon.gateway.introductions import Everybody, Introducing, everybody
@@ -150,7 +151,7 @@ async def _with(home: homes.Home, work: Callable[[Introducing], Awaitable[T]]) -
 
 @asynccontextmanager
 async def _introducing(home: homes.Home) -> AsyncIterator[Introducing]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteIntroductions(home.socket)
         return
     from daimon.offline.people import introducing

@@ -17,7 +17,7 @@ from daimon.abi.errors import BadInput, DaimonError, NotFound
 from daimon.abi.plain import clean
 from daimon.abi.workspace import Change, Checkpoint, CheckpointId, Outcome, Trials, Tried, Workspace, WorkspaceId, Workspaces
 from daimon.cli import exits, failures, screen
-from daimon.gateway.client import Client
+from daimon.cli.awake import is_awake
 from daimon.gateway.remote import RemoteWorkspaces
 
 T = TypeVar("T")
@@ -284,7 +284,7 @@ class Arranged:
 
 @asynccontextmanager
 async def _arranged(home: homes.Home) -> AsyncIterator[Arranged]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         remote = RemoteWorkspaces(home.socket)
         yield Arranged(remote, remote)
         return

@@ -14,7 +14,7 @@ from daimon.abi.errors import BadInput
 from daimon.abi.lesson import Effort, Evidence, Lessons, Proposal, Service
 from daimon.abi.money import dollars
 from daimon.cli import editor, screen
-from daimon.gateway.client import Client
+from daimon.cli.awake import is_awake
 from daimon.gateway.remote_lessons import RemoteLessons
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ def _done(given: Path | None, do: Callable[[Lessons], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def _lessons(home: homes.Home) -> AsyncIterator[Lessons]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteLessons(home.socket)
         return
     from daimon.offline.lessons import deciding

@@ -36,7 +36,7 @@ def status(given: Path | None, as_json: bool) -> None:
         count, rows = running.count, _running(running)
         told = b'{"running":true,' + encode(Status, running)[1:]
     else:
-        count, rows = asyncio.run(_count(home)), (("gateway", "not running; start it with `daimon up`"), ("home", str(home.path)))
+        count, rows = asyncio.run(_count(home)), (("gateway", _absent(home)), ("home", str(home.path)))
         told = b'{"running":false,"version":%s,"home":%s,"count":%s}' % (
             encode(str, __version__), encode(str, str(home.path)), encode(Count, count),
         )  # fmt: skip
@@ -44,6 +44,12 @@ def status(given: Path | None, as_json: bool) -> None:
         screen.emit(told)
     else:
         screen.out().print(screen.facts((*rows, *_waiting(asyncio.run(open_now(home))), *_amounts(count))))
+
+
+def _absent(home: homes.Home) -> str:
+    if (holder := home.holder()) is None:
+        return "not running; start it with `daimon up`"
+    return f"does not listen: process {holder} holds this home; it is starting or ending, or a command is at work"
 
 
 def _waiting(found: tuple[OpenQuestion, ...]) -> tuple[tuple[str, str], ...]:

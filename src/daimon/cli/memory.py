@@ -7,7 +7,7 @@ import typer
 
 from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="What is kept: find it, ask why, correct it, take it back.")
+app = typer.Typer(rich_markup_mode="rich")
 page = typer.Typer(rich_markup_mode="rich")
 app.add_typer(page, name="page")
 
@@ -19,6 +19,17 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="As `search` and `list` na
 Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="At most so many.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Moment = "2026-11-15, 2026-11-15T09:30, `today`, `2h` …"
+
+
+@app.callback(invoke_without_command=True)
+def memory(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """What is kept: find it, ask why, correct it, take it back. Alone it lists it."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import remembered
+
+        remembered.show_all(home, (), False, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command()

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Set up language models: add, list, test, use, price, remove.")
+app = typer.Typer(rich_markup_mode="rich")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As you call it; `daimon model list` shows all.", show_default=False)]
 Price = Annotated[
@@ -14,6 +14,17 @@ Price = Annotated[
 ]
 Free = Annotated[bool, typer.Option("--free", help="It costs nothing: your own hardware.")]
 Text = str | None
+
+
+@app.callback(invoke_without_command=True)
+def model(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """Set up language models: add, list, test, use, price, remove. Alone it lists them."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import model_list
+
+        model_list.own(home, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command()

@@ -18,8 +18,8 @@ from daimon.abi.access import Right
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput
 from daimon.cli import screen
+from daimon.cli.awake import client_of
 from daimon.gateway.answers import Opened
-from daimon.gateway.client import Client
 
 LEADS_ON = '<!doctype html><meta charset="utf-8"><title>Daimon</title><meta http-equiv="refresh" content="0;url={url}">'
 
@@ -27,7 +27,7 @@ LEADS_ON = '<!doctype html><meta charset="utf-8"><title>Daimon</title><meta http
 def open_room(given: Path | None, rights: str, name: str, is_shown_only: bool, as_json: bool) -> None:
     home = config.home_at(given)
     wish = {"rights": sorted(rights_of(rights)), "name": name}
-    made = Client(home.socket).ask(Opened, "POST", "/v1/links", encode(dict[str, object], wish))
+    made = client_of(home).ask(Opened, "POST", "/v1/links", encode(dict[str, object], wish))
     if as_json:
         screen.emit(encode(Opened, made))
         return

@@ -5,17 +5,36 @@ from typing import Annotated
 
 import typer
 
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="What agents may do: show, check, test and explain the policies.")
+app = typer.Typer(rich_markup_mode="rich")
 
 Text = str | None
 Texts = list[str] | None
 
 
+@app.callback(invoke_without_command=True)
+def policy(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """What agents may do: show, check, test and explain the policies. Alone it shows them."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import policy_files
+
+        policy_files.show(home, as_json)
+    else:
+        hand_down(home, as_json)
+
+
 @app.command()
 def show(home: Home = None, as_json: Json = False) -> None:
     """List every policy that counts, in words."""
+    from daimon.cli import policy_files
+
+    policy_files.show(home, as_json)
+
+
+@app.command("list", hidden=True)
+def list_(home: Home = None, as_json: Json = False) -> None:
+    """The same as `show`."""
     from daimon.cli import policy_files
 
     policy_files.show(home, as_json)

@@ -8,8 +8,8 @@ from daimon import config
 from daimon.abi.codec import encode
 from daimon.abi.errors import BadInput
 from daimon.cli import screen
+from daimon.cli.awake import client_of
 from daimon.cli.opening import rights_of
-from daimon.gateway.client import Client
 
 TOKEN_VARIABLE = "DAIMON_MCP_TOKEN"
 AS_OWNER = (
@@ -22,7 +22,7 @@ def token(given: Path | None, name: str, rights: str, as_owner: bool, as_json: b
     from daimon.gateway.mcp.tokens import Token
 
     wish = {"name": name, "rights": sorted(rights_of(rights)), "as_owner": as_owner}
-    made = Client(config.home_at(given).socket).ask(Token, "POST", "/v1/clients", encode(dict[str, object], wish))
+    made = client_of(config.home_at(given)).ask(Token, "POST", "/v1/clients", encode(dict[str, object], wish))
     if as_json:
         screen.emit(encode(Token, made))
         return

@@ -4,12 +4,11 @@
     door      to hand events in: the running gateway, else the journal, for the next start to answer
     gateway   to talk: the running gateway, else one in this process for as long as the command lasts
 
-A gateway that is just starting holds the home before it listens; `door` and `gateway` wait for it a little instead of failing.
+A gateway that is just starting holds the home before it listens; `door` and `gateway` wait for it instead of failing (`awake.py`).
 """
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -20,14 +19,13 @@ from daimon import homes
 from daimon.abi.errors import HomeBusy
 from daimon.abi.ids import BlobHash, SpaceId
 from daimon.abi.ports import Archive, Given, Overview
+from daimon.cli.awake import is_awake
 from daimon.cli.failures import log_in_lines
 from daimon.gateway.answers import Taken
 from daimon.gateway.client import Client, RemoteArchive
 
-STARTING_S = 5.0
 RESTART_S = 30.0
 """How long a chat waits for a gateway that went away."""
-POLL_S = 0.05
 
 
 class Source(Archive, Overview, Protocol):
@@ -67,14 +65,15 @@ async def source(home: homes.Home) -> AsyncIterator[Source]:
 def door(home: homes.Home) -> Iterator[tuple[Door, bool]]:
     """The door, and whether somebody is behind it."""
     client = Client(home.socket)
-    if client.is_there():
+    if is_awake(home):
         yield client, True
         return
     with asyncio.Runner() as runner:
         try:
             letterbox = _Letterbox(runner, home)
-        except HomeBusy:
-            _wait_for(client)
+        except HomeBusy:  # a gateway was faster
+            if not is_awake(home):
+                raise
             yield client, True
             return
         try:
@@ -86,14 +85,15 @@ def door(home: homes.Home) -> Iterator[tuple[Door, bool]]:
 @contextmanager
 def gateway(home: homes.Home) -> Iterator[Line]:
     client = Client(home.socket)
-    if client.is_there():
+    if is_awake(home):
         yield Line(client, RESTART_S, is_own=False)
         return
     own = _OwnGateway(home)
     try:
         own.start()
-    except HomeBusy:
-        _wait_for(client)
+    except HomeBusy:  # another one was faster
+        if not is_awake(home):
+            raise
         yield Line(client, RESTART_S, is_own=False)
         return
     try:
@@ -167,12 +167,3 @@ class _OwnGateway:
             ends[0].cancel()
             if daimon.failed.done():
                 raise daimon.failed.result()
-
-
-def _wait_for(client: Client) -> None:
-    """Raises HomeBusy if the home is held and nobody listens: it may be another command, not a gateway."""
-    deadline = time.monotonic() + STARTING_S
-    while not client.is_there():
-        if time.monotonic() > deadline:
-            raise HomeBusy("another process holds this home, but no gateway listens there; wait for it to end, or choose another --home")
-        time.sleep(POLL_S)

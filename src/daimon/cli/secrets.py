@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Keep secrets: add, list, who, rotate, scope, forget, remove, seal.")
+app = typer.Typer(rich_markup_mode="rich")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `daimon secrets list` names it.", show_default=False)]
 Service = Annotated[str | None, typer.Option("--service", metavar="TEXT", help="Who it is for, in your words.", show_default=False)]
@@ -22,6 +22,17 @@ Variable = Annotated[
     str | None, typer.Option("--variable", metavar="VARIABLE", help="Where programs of a box look for it.", show_default=False)
 ]
 Source = Literal["file", "passphrase", "keyring", "systemd"]
+
+
+@app.callback(invoke_without_command=True)
+def secrets(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """Keep secrets: add, list, who, rotate, scope, forget, remove, seal. Alone it lists them."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import secrets_list
+
+        secrets_list.own(home, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command()

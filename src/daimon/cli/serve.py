@@ -14,6 +14,7 @@ from typing import Any
 
 from daimon import boot, keeper
 from daimon.cli import hidden, screen, service_user
+from daimon.cli.awake import is_awake
 from daimon.cli.failures import log_in_lines
 from daimon.config import Home
 from daimon.gateway.server import USUAL_PORT
@@ -26,6 +27,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 def up(given: Path | None, port: int | None, user: str | None, as_json: bool) -> None:
     log_in_lines()
     home = boot.home_at(given) if user is None else boot.become(user, given)
+    is_awake(home)  # a command that is at work there is done in a moment
     _run(_serve(home, port, as_json, hidden.passphrase_ahead(home)))
 
 

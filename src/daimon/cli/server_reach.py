@@ -8,8 +8,8 @@ from typing import TypeVar
 from daimon import homes
 from daimon.abi.server import Connectors
 from daimon.cli import hidden
+from daimon.cli.awake import is_awake
 from daimon.cli.reloading import News
-from daimon.gateway.client import Client
 from daimon.gateway.remote_servers import RemoteConnectors
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def ask(home: homes.Home, work: Callable[[Connectors], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def _connectors(home: homes.Home) -> AsyncIterator[Connectors]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteConnectors(home.socket)
         return
     from daimon.offline.servers import connecting

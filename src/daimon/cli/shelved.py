@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from daimon import homes
 from daimon.abi.skill import Librarian
-from daimon.gateway.client import Client
+from daimon.cli.awake import is_awake
 from daimon.gateway.remote_skills import RemoteLibrarian
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ async def _done(home: homes.Home, do: Callable[[Librarian], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def _librarian(home: homes.Home) -> AsyncIterator[Librarian]:
-    if Client(home.socket).is_there():
+    if is_awake(home):
         yield RemoteLibrarian(home.socket)
         return
     from daimon.offline.skills import keeping

@@ -5,15 +5,26 @@ from typing import Annotated
 import typer
 
 from daimon.cli import lessons
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Skills: install them, see what they may do, take them away.")
+app = typer.Typer(rich_markup_mode="rich")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `list` names it.", show_default=False)]
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A directory, an archive, an https address; #PATH for one in it, @REV.", show_default=False)
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@app.callback(invoke_without_command=True)
+def skills(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """Skills: install them, see what they may do, take them away. Alone it lists them."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import skilled
+
+        skilled.show_all(home, as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command(name="list")

@@ -5,13 +5,24 @@ from typing import Annotated
 
 import typer
 
-from daimon.cli.options import Home, Json
+from daimon.cli.options import Home, Json, hand_down
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="The files that agents work on: look, go back, fork, merge, apply.")
+app = typer.Typer(rich_markup_mode="rich")
 Which = Annotated[str, typer.Argument(metavar="ID", help="A workspace, by id or name; left out: the agent's own.", show_default=False)]
 Of = Annotated[str, typer.Option("--of", metavar="ID", help="The workspace, by id or name.", show_default="the agent's own")]
 Name = Annotated[str, typer.Option(metavar="NAME", help="What to call it.", show_default="its id")]
 Point = Annotated[str, typer.Argument(metavar="CHECKPOINT", help="As `workspace list ID` names it.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def workspace(context: typer.Context, home: Home = None, as_json: Json = False) -> None:
+    """The files that agents work on: look, go back, fork, merge, apply. Alone it lists the workspaces."""
+    if context.invoked_subcommand is None:
+        from daimon.cli import layered
+
+        layered.show(home, "", as_json)
+    else:
+        hand_down(home, as_json)
 
 
 @app.command()

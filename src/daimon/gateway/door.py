@@ -5,7 +5,8 @@ else comes through `FrontDoor` (`access/front.py`): programs with the token of t
 
 `Guarded` stands before the whole application. It leaves the `Caller` and where they come from in the scope, or answers with the refusal;
 it puts the headers that every answer has on it (`room/headers.py`); and it ends the streams of a device that is over. A device has only so
-many streams at once, so that one that is broken or not the owner's any more takes no room from the others. Who was let in is
+many streams at once, so that one that is broken or not the owner's any more takes no room from the others. A page cannot read why a
+WebSocket was not opened, so one too many is opened and closed with the reason. Who was let in is
 looked at again with every piece that they send or are sent: a request that was begun before its device was over, and kept waiting for its
 last byte, is not done, and a file that is being fetched ends. Who is not in has some seconds to send what they want to say. A door that
 only has to know the owner's programs answers `refusal` at once: that is what the short way (`lane.py`) asks, and whatever is refused there
@@ -22,7 +23,7 @@ from typing import Any, Protocol
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from daimon.abi.access import NOBODY, Caller
 from daimon.abi.errors import TooMany
@@ -43,6 +44,8 @@ MOST_STREAMS = 64
 """Of one device at once: one for each tab, or for each call of a program that goes on. The owner's own programs are not counted."""
 OVER = 4401
 """Why a WebSocket is closed: the device is over or has other rights. Whoever comes again is looked at anew."""
+CROWDED = 4429
+"""Why a WebSocket is closed: its device has `MOST_STREAMS` already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ class Guarded:
         if not (scope["type"] == "websocket" or scope["path"] in STREAMS):
             await self._request(scope, receive, dressed)
         elif found.caller.by is not None and self._streams[found.caller.id] >= MOST_STREAMS:
-            await _refuse(_crowded(found.caller), scope, receive, dressed)
+            await _send_away(scope, receive, dressed)
         else:
             await self._stream(scope, receive, dressed)
 
@@ -172,9 +175,15 @@ class Guarded:
             raise failure
 
 
-def _crowded(caller: Caller) -> Refused:
-    what = f"{caller.name!r} has {MOST_STREAMS} streams open already; close some of its tabs, or let some of its calls end"
-    return Refused(429, TooMany.code, what, retry_s=5.0)
+async def _send_away(scope: Scope, receive: Receive, send: Send) -> None:
+    what = f"this device has {MOST_STREAMS} streams open already; close some of its tabs, or let some of its calls end"
+    if scope["type"] != "websocket":
+        await Refused(429, TooMany.code, what, retry_s=5.0).response()(scope, receive, send)
+        return
+    socket = WebSocket(scope, receive, send)
+    with suppress(WebSocketDisconnect):
+        await socket.accept()
+        await socket.close(CROWDED, what)
 
 
 async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:

@@ -75,6 +75,13 @@ class Introductions:
         return await self.directory.change(person, rank)
 
     async def remove(self, person: PrincipalId, channel: str = "", sender: str = "") -> None:
+        before = await self._contacts(person)
         await self.directory.remove(person, channel, sender)
-        if person != OWNER and not any(known.id == person and contacts for known, contacts in await self.directory.people()):
+        left = await self._contacts(person)
+        if person != OWNER and not left:
             await self.parting.gone(person)
+        elif channel:
+            await self.parting.lost(person, tuple(each for each in before if (each.channel, each.sender) == (channel, sender)), left)
+
+    async def _contacts(self, person: PrincipalId) -> tuple[Contact, ...]:
+        return next((contacts for known, contacts in await self.directory.people() if known.id == person), ())

@@ -21,9 +21,14 @@ import fcntl
 import os
 import secrets
 import stat
+import time
 from pathlib import Path
 
 from daimon.abi.errors import HomeBusy, Misconfigured
+
+LOOKED_AT_S = 2.0
+"""So long somebody may look whether the home is held (`holder`), which takes a moment unless the machine is very busy."""
+POLL_S = 0.005
 
 
 class Home:
@@ -58,18 +63,16 @@ class Home:
         elif found.st_uid != os.geteuid():
             raise Misconfigured(f"the home {self.path} belongs to another user; choose another with --home, or run as its owner")
 
-    def lock(self) -> int:
-        """Takes the home for this process; returns the descriptor that holds it. Raises HomeBusy."""
+    def lock(self, patience_s: float = 0.0) -> int:
+        """Takes the home for this process; returns the descriptor that holds it. Waits so long for who holds it now. Raises HomeBusy."""
         try:
             descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise Misconfigured(f"{self._lock} cannot be opened: {error.strerror}") from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _taken(descriptor, patience_s):
             holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(descriptor)
-            raise HomeBusy(f"another Daimon (process {holder}) runs on {self.path}; stop it, or choose another --home") from None
+            raise HomeBusy(f"another Daimon (process {holder}) runs on {self.path}; stop it, or choose another --home")
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         return descriptor
@@ -105,3 +108,23 @@ class Home:
             file.write(made + "\n")
         draft.replace(self._token)
         return made
+
+
+def _taken(descriptor: int, patience_s: float) -> bool:
+    """Whoever only looks shares the lock for a moment, and is waited for; False: somebody holds it."""
+    began_s = time.monotonic()
+    while not _locks(descriptor, fcntl.LOCK_EX):
+        is_only_looked_at = _locks(descriptor, fcntl.LOCK_SH)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        if time.monotonic() - began_s > (max(patience_s, LOOKED_AT_S) if is_only_looked_at else patience_s):
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def _locks(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -12,6 +12,8 @@ from daimon.machine.clock import SystemClock
 from daimon.machine.home import Home
 from daimon.machine.ids import SortableIds
 
+PATIENCE_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -34,10 +36,10 @@ async def holding(home: Home) -> AsyncIterator[Held]:
 
 
 def take(stack: AsyncExitStack, home: Home) -> None:
-    """Raises HomeBusy."""
+    """Another command is done in a moment, and is waited for. Raises HomeBusy."""
     stack.callback(os.umask, os.umask(0o077))  # all that is made from here on holds the owner's words
     home.ensure()
-    stack.callback(os.close, home.lock())
+    stack.callback(os.close, home.lock(PATIENCE_S))
 
 
 class Asleep:

@@ -23,8 +23,7 @@ from daimon.testing.clock import ManualClock
 PATIENCE_S = 60.0
 USUAL = Limits(idle_s=60, start_s=60, patience_s=60)
 HASTY = Limits(idle_s=60, start_s=60, patience_s=0.5)
-RESTLESS = Limits(idle_s=1.0)
-"""The process is a nice one: on a busy machine it is some time until what it is asked reaches it."""
+RESTLESS = Limits(idle_s=0.1)
 
 
 @asynccontextmanager
@@ -103,6 +102,12 @@ async def test_a_process_that_nobody_asks_ends_itself_and_the_next_text_starts_a
         assert made.pid not in (None, first)
 
 
+async def test_a_process_waits_for_the_text_that_it_was_started_for_however_late_it_comes() -> None:
+    async with embedder(models.HONEST, Limits(idle_s=0.0)) as (made, _):
+        for text in ("tea", "coffee", "cocoa"):
+            assert len(await made.embed((text,), "query")) == 1
+
+
 def test_the_same_goes_for_the_event_loop_that_the_gateway_has() -> None:
     """It says in its own way that a pipe is closed."""
 
@@ -111,8 +116,8 @@ def test_the_same_goes_for_the_event_loop_that_the_gateway_has() -> None:
             await made.embed(("tea",), "query")
             assert made.pid is not None
             await gone(made.pid)
-            for _ in range(3):
-                assert len(await made.embed(("coffee",), "query")) == 1
+            for text in ("coffee", "cocoa", "water"):
+                assert len(await made.embed((text,), "query")) == 1
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(ends_and_begins())

@@ -98,9 +98,9 @@ class ShellTerminals:
         if found is None or found.run is None:
             return self._too_late(terminal)
         self._watchman.admit(label)
-        run = found.run
+        run, before = found.run, found.run.printing.size
         await found.session.type(text.encode(errors="surrogateescape"))
-        await self._silent(run, wait_s)
+        await self._silent(run, before, wait_s)
         new, run.seen = run.printing.since(run.seen), run.printing.size
         output = run.printing.keeping.id
         ended = self._ended.pop(output, None)
@@ -255,13 +255,13 @@ class ShellTerminals:
             del self._ended[next(iter(self._ended))]
         return done
 
-    async def _silent(self, run: _Run, wait_s: float) -> None:
-        """Until something new is followed by silence, the command has ended, or the time is over."""
-        ends_at, size, changed_at = time.monotonic() + wait_s, run.seen, time.monotonic()
+    async def _silent(self, run: _Run, before: int, wait_s: float) -> None:
+        """Until what came after these bytes is followed by silence, the command has ended, or the time is over."""
+        ends_at, size, changed_at = time.monotonic() + wait_s, before, time.monotonic()
         while (now := time.monotonic()) < ends_at and (run.task is None or not run.task.done()):
             if run.printing.size != size:
                 size, changed_at = run.printing.size, now
-            elif size != run.seen and now - changed_at >= QUIET_S:
+            elif size != before and now - changed_at >= QUIET_S:
                 return
             await asyncio.sleep(LOOK_S)
 

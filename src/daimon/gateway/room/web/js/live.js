@@ -4,7 +4,7 @@
 
 import { get } from './api.js';
 
-const FIRST_MS = 250, MOST_MS = 8000, ASK_MS = 20000, ANSWER_MS = 10000;
+const FIRST_MS = 250, MOST_MS = 8000, ASK_MS = 20000, ANSWER_MS = 10000, CROWDED = 4429;
 const listeners = new Map();
 let socket = null, cursor = null, wasReady = false, pause = FIRST_MS, retry = 0, asking = 0, waiting = 0, counter = 0;
 export let state = 'connecting';
@@ -38,7 +38,7 @@ export function connect(from) {
   socket = opened;
   opened.onopen = () => opened.send(JSON.stringify({ kind: 'begin', brief: true, ...(cursor === null ? {} : { after: cursor }) }));
   opened.onmessage = ({ data }) => heard(JSON.parse(data));
-  opened.onclose = () => { if (socket === opened) lost(); };
+  opened.onclose = ({ code }) => { if (socket === opened) lost(code === CROWDED ? 'crowded' : 'offline'); };
 }
 
 export function disconnect() {
@@ -47,6 +47,7 @@ export function disconnect() {
   clearInterval(asking);
   clearTimeout(retry);
   old?.close();
+  become('offline');
 }
 
 function heard(frame) {
@@ -75,14 +76,14 @@ function ask() {
   const asked = socket;
   asked?.send(JSON.stringify({ kind: 'ping', re: ++counter }));
   clearTimeout(waiting);
-  waiting = setTimeout(() => { if (socket === asked) { asked?.close(); lost(); } }, ANSWER_MS);
+  waiting = setTimeout(() => { if (socket === asked) { asked?.close(); lost('offline'); } }, ANSWER_MS);
 }
 
-function lost() {
+function lost(why) {
   socket = null;
   clearInterval(asking);
   clearTimeout(waiting);
-  become('offline');
+  become(why);
   retry = setTimeout(again, pause * (0.75 + Math.random() / 2));
   pause = Math.min(pause * 2, MOST_MS);
 }

@@ -5,11 +5,16 @@ import { get, post, rights, session } from './api.js';
 import * as icons from './icons.js';
 import * as keys from './keys.js';
 import * as live from './live.js';
+import { inTurn } from './order.js';
 import { pages } from './pages.js';
 import { attempt, button, dialog, field, input, menu } from './parts.js';
 import { go } from './router.js';
 
 const THEMES = [['', 'As the system'], ['light', 'Light'], ['dark', 'Dark'], ['contrast', 'High contrast']];
+const LOST = {
+  offline: 'The gateway does not answer. What you see may be old; it is read again as soon as the line is back.',
+  crowded: 'This browser has too many pages of the control room open, so this one hears nothing new. Close some of the others: it then goes on by itself.',
+};
 const counts = {};
 
 export function build() {
@@ -38,8 +43,8 @@ export function build() {
     dot.dataset.state = state;
     put(said, saying(state));
     if (state === 'connecting') return;  // between two tries nothing is better yet
-    notice.hidden = state !== 'offline' || isAsking;
-    put(notice, 'The gateway does not answer. What you see may be old; it is read again as soon as the line is back.');
+    notice.hidden = !LOST[state] || isAsking;
+    put(notice, LOST[state] ?? '');
     if (state === 'online') for (const again of document.querySelectorAll('.failure[data-again] button')) again.click();
   });
   keys.search('Search memory for', (words) => go(`/memory?q=${encodeURIComponent(words)}`));
@@ -70,11 +75,10 @@ export function build() {
 // How much waits for the owner; read again when something happened, at most twice a second.
 export function watchCounts() {
   let timer = 0;
-  const read = async () => {
-    timer = 0;
+  const read = inTurn(async () => {
     try { show(await get('/v1/room/counts')); } catch { /* the line says so already */ }
-  };
-  const later = () => { timer ||= setTimeout(read, 500); };
+  });
+  const later = () => { timer ||= setTimeout(() => { timer = 0; read(); }, 500); };
   for (const kind of ['change', 'turn', 'refresh']) live.on(kind, later);
   return read();
 }
@@ -91,7 +95,7 @@ async function leave() {
   location.reload();
 }
 
-const saying = (state) => ({ online: 'Connected', offline: 'Not connected', connecting: 'Connecting' })[state];
+const saying = (state) => ({ online: 'Connected', offline: 'Not connected', connecting: 'Connecting', crowded: 'Too many tabs' })[state];
 
 function mark() {
   return icon('M12 3c5 4 5 14 0 18|M12 3c-5 4-5 14 0 18|M4.500 9h15|M4.500 15h15');
