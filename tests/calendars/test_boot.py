@@ -4,10 +4,12 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 from tests.calendars.rig import HOST, PASSWORD, Server, vevent
 from tests.gateway.live import Live
 
 from daimon import boot, config, keeper, settings_file, tooling
+from daimon.abi.errors import Misconfigured
 from daimon.calendars.account import KEEPER
 from daimon.machine.home import Home
 
@@ -58,6 +60,23 @@ async def test_a_calendar_comes_and_goes_with_the_settings_without_a_restart(ser
 
         assert "Dentist" in await asked(settings_file.put_calendar("work", said), "one")
         assert "there is no tool 'calendar_events'" in await asked(settings_file.drop_calendar("work"), "two")
+
+
+async def test_settings_that_are_refused_leave_no_calendar_behind(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.ensure()
+    plain = '[model]\nuse = ["reflex"]\n[kernel]\ndrain_s = 0\n[memory]\nembeddings = "off"\n'
+    home.config.write_text(plain)
+    async with asyncio.timeout(60), boot.running(home, config.load(home.config, {}), port=0) as daimon:
+        registry = daimon.whole.gate.registry
+        before = registry.hash
+        home.config.write_text(f'{plain.replace("reflex", "nobody")}[calendars.work]\nurl = "https://{HOST}/"\n')
+        with pytest.raises(Misconfigured, match="nobody"):
+            await daimon.whole.reload()
+        assert registry.hash == before
+        home.config.write_text(plain)
+        await daimon.whole.reload()
+        assert registry.hash == before
 
 
 def test_without_a_calendar_there_is_no_tool_for_one(server: Server, tmp_path: Path) -> None:

@@ -72,13 +72,22 @@ class Whole:
         mind, lines, gate = self.knowledge.mind, self.post.lines, self.gate
         changed = config.settings_of(self.ground.home)  # first: with a fault in it the policies stay, and so does what is said of them
         lineup = lines.lineup(changed)
-        if changed.calendars != mind.settings.calendars:
-            gate.put(CALENDARS, planned_of(changed, daybook.calendars_of(changed, gate.served.web)), changed)
-        rules = gate.laws.reread()
-        restart = mind.change(changed)
+        before = mind.settings
+        self._plan(before, changed)
+        try:
+            rules = gate.laws.reread()
+            restart = mind.change(changed)
+        except BaseException:
+            self._plan(changed, before)  # settings that are refused change nothing
+            raise
         self.post.board.change((*lines.adopt(changed, lineup), *self.ground.kit.channels))
         gate.judge.change(rules, law.agents_of(mind.settings, gate.registry.manifests()))
         await self.servers.change(mind.settings.mcp)
         await self.ground.journal.reconsider(mind.brain.budget.limits, ())
         self.kernel.scheduler.poke()
         return Reloaded(mind.settings.model.use, restart, gate.judge.version)
+
+    def _plan(self, before: config.Settings, settings: config.Settings) -> None:
+        """The tools for calendars, where these are others now."""
+        if settings.calendars != before.calendars:
+            self.gate.put(CALENDARS, planned_of(settings, daybook.calendars_of(settings, self.gate.served.web)), settings)
