@@ -108,7 +108,7 @@ def test_a_call_that_is_refused_stands_with_its_decision(live: Live) -> None:
 
 
 def test_the_details_have_the_prompt_the_decision_and_the_result(live: Live) -> None:
-    live.ask("say something bold to remember", "earlier")
+    live.ask('call lookup {"text": "words to remember"}', "earlier")
     turn = live.ask('call lookup {"text": "<b>bold</b>"}', "details")
     page = live.get(f"/v1/runs/{turn['id']}")
     of = {span["kind"]: live.get(f"/v1/runs/{turn['id']}/spans/{span['n']}") for span in reversed(page["spans"])}

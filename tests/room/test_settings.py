@@ -87,7 +87,7 @@ def test_a_model_with_a_wrong_key_is_refused_and_with_the_right_one_answers(room
     page.get_by_role("button", name="Test and add").click()
     expect(page.locator(".settings-told.is-bad")).to_contain_text("key")
     assert "sk-wrong" not in page.locator("body").inner_text()
-    assert "models" not in room.live.home.config.read_text()
+    assert "mine" not in room.live.home.config.read_text()
     page.get_by_label("Key").fill(KEY)
     page.get_by_role("button", name="Show what it has").click()
     expect(page.get_by_text("It has 2 models")).to_be_visible()

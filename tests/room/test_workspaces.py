@@ -10,7 +10,7 @@ from tests.room.rig import PHONE, Room, axe
 from daimon.sandbox.plan import has_bwrap
 
 pytestmark = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
-SLOW_MS = 90_000.0
+SLOW_MS = 300_000.0
 """For what writes thousands of files, on a busy machine."""
 HOSTILE = "<img src=x onerror=alert(1)>"
 
