@@ -74,6 +74,11 @@ class Bench:
         await self.process.exit()
         self.kills += 1
 
+    async def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            await self.process.exit()
+
     async def get(self, path: str) -> Any:
         assert self.process is not None
         return (await self.process.call("GET", path)).data
@@ -135,18 +140,25 @@ async def run(place: Path, seed: int, kills: int, limit: Decimal, **environment:
     bill = Bill(chance)
     async with ProviderServer(bill.answer) as server:
         bench = Bench(place / f"home{seed}", server, bill, limit, **environment)
-        await bench.up()
-        await asyncio.gather(disturb(bench, chance, kills), *(bench.say(n) for n in range(TURNS)))
-        at_limit = await bench.still()
-        charged_at_limit, asked_at_limit = bill.charged, len(await bench.get("/v1/questions"))
-        costs = (await bench.get("/v1/costs"))["balances"][0]
-        for _ in range(20):
-            await bench.raise_limits()
-            states = await bench.still()
-            if not states["parked"]:
-                break
-        total = (await bench.get("/v1/costs"))["balances"][0]
-        await bench.kill()
+        try:
+            return await figures(bench, chance, kills)
+        finally:
+            await bench.close()
+
+
+async def figures(bench: Bench, chance: random.Random, kills: int) -> dict[str, Any]:
+    bill = bench.bill
+    await bench.up()
+    await asyncio.gather(disturb(bench, chance, kills), *(bench.say(n) for n in range(TURNS)))
+    at_limit = await bench.still()
+    charged_at_limit, asked_at_limit = bill.charged, len(await bench.get("/v1/questions"))
+    costs = (await bench.get("/v1/costs"))["balances"][0]
+    for _ in range(20):
+        await bench.raise_limits()
+        states = await bench.still()
+        if not states["parked"]:
+            break
+    total = (await bench.get("/v1/costs"))["balances"][0]
     return {
         "parked_at_limit": at_limit["parked"],
         "questions_at_limit": asked_at_limit,
@@ -156,7 +168,7 @@ async def run(place: Path, seed: int, kills: int, limit: Decimal, **environment:
         "overspend": max(Decimal(0), bench.overspend),
         "stuck": TURNS - states["done"],
         "calls": bill.calls,
-        "kills": bench.kills - 1,
+        "kills": bench.kills,
         "unbounded": len(bill.beyond),
         "still_held": Decimal(total["held"]["cost"]),
     }

@@ -3,14 +3,14 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 SRC = Path(__file__).parents[1] / "src"
 WORKERS_MORE_THAN_CORES = 1
 """Many tests wait for programs that they started."""
 
-# How long an example takes says something about the machine, not about the code.
-settings.register_profile("daimon", deadline=None)
+# How long an example takes, or the making of one, says something about the machine, not about the code.
+settings.register_profile("daimon", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("daimon")
 
 

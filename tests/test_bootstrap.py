@@ -26,7 +26,7 @@ import pytest
 BOOTSTRAP = Path(__file__).parent.parent / "daimon"
 PYTHON = os.path.realpath(sys.executable)
 NOBODY = 65534
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 COMMAND = """
 import os, signal, sys

@@ -126,7 +126,7 @@ def differences(told: Any, found: Any, place: str) -> list[str]:
 def test_the_page_lists_the_operations_of_the_api() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "api_page.py"), "--check"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, f"{done.stderr}run scripts/api_page.py"
 
 

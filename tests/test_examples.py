@@ -26,7 +26,7 @@ from daimon.kernel.feed import Spoken
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 LONGEST_LINES = 80
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def test_every_example_is_short_and_run_here() -> None:
 
 
 def test_a_tool_extension_is_used_by_a_scripted_agent() -> None:
-    run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLES / "test_weather.py")
+    run(sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", EXAMPLES / "test_weather.py")
 
 
 def test_a_daimon_starts_with_the_tool_and_the_channel(home: Path, tmp_path: Path) -> None:

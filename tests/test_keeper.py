@@ -31,7 +31,7 @@ vendor = "openai"
 model = "m"
 key = "env:MY_KEY"
 """
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 @pytest.fixture

@@ -74,11 +74,11 @@ async def status_of(daimon: Agent) -> tuple[str, ...]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount an overlay without further ado")
 @pytest.mark.skipif(INSIDE in os.environ, reason="this is the run that it starts")
 def test_all_journeys_are_made_by_copies_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=120", "-rs"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=300", "-rs"]
     command += [f"--basetemp={tmp_path / 'at' / 'tests'}", "tests/test_sites.py", "tests/test_sites_by_copies.py"]
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", SCRIPT, "sh", str(ROOT), str(tmp_path), *command],
-        env={**os.environ, INSIDE: "yes", "PYTHONPATH": f"{ROOT / 'src'}"}, capture_output=True, text=True, timeout=280, check=False,
+        env={**os.environ, INSIDE: "yes", "PYTHONPATH": f"{ROOT / 'src'}"}, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "2 skipped" in done.stdout, done.stdout[-2000:]

@@ -106,3 +106,26 @@ async def test_a_box_that_died_is_made_anew(tmp_path: Path) -> None:
         async with shop.pool.lease("self:a") as lease:
             assert lease.lost.startswith("it died: ")
             assert (await lease.resource.run(line("cat file"))).out.head == b"kept\n"
+
+
+async def test_a_box_is_closed_with_all_that_goes_with_it_whenever_that_is_cancelled(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop:
+        for turns in range(1, 7):
+            said: list[str] = []
+
+            async def noted(said: list[str] = said) -> None:
+                said.append("ended")
+
+            async with shop.pool.lease(f"self:{turns}") as lease:
+                box = lease.resource
+                await box.run(line("true"))
+            rest, box.closing = box.closing, noted
+            closing = asyncio.create_task(box.close())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            closing.cancel()
+            async with asyncio.timeout(60):
+                await asyncio.wait((closing,))
+            assert (closing.cancelled(), box.is_alive, said) == (True, False, ["ended"]), turns
+            await rest()
+            await box.close()

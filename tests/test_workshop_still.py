@@ -12,7 +12,7 @@ from daimon.abi.terminal import Line
 from daimon.sandbox.plan import has_bwrap
 
 pytestmark = pytest.mark.skipif(not has_bwrap(), reason="bwrap is not installed: no box can be made")
-DEADLINE_S = 60
+DEADLINE_S = 120
 ASKS = """
 import socket, time
 def ask():
@@ -59,7 +59,7 @@ async def _in_background(shop: Shop, program: str, online: Command) -> list[str]
     async with asyncio.timeout(DEADLINE_S), shop.pool.lease("a:1") as lease:
         box = lease.resource
         (shop.workspace / "job.py").write_text(ASKS + program)
-        await box.terminals.run(Line(command="python3 job.py >/dev/null 2>&1 & sleep 1", timeout_s=20, label=EMPTY), lambda _: None)
+        await box.terminals.run(Line(command="python3 job.py >/dev/null 2>&1 & sleep 1", timeout_s=60, label=EMPTY), lambda _: None)
         return [attempt.path for attempt in (await box.run(online)).attempts if attempt.outcome == "passed"]
 
 
@@ -70,7 +70,7 @@ async def test_a_background_job_gets_nothing_of_what_a_command_opens(tmp_path: P
 
 
 async def test_the_command_itself_gets_what_it_opens_while_a_job_stands_still(tmp_path: Path) -> None:
-    fetch = "import urllib.request as u; u.urlopen('http://open.test/mine', timeout=20).read()"
+    fetch = "import urllib.request as u; u.urlopen('http://open.test/mine', timeout=60).read()"
     async with workshop(tmp_path) as shop:
         online = Command(argv=("python3", "-c", fetch), places=(Place("open.test"),))
         assert await _in_background(shop, "ask()", online) == ["/mine"]

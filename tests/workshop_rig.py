@@ -28,7 +28,7 @@ methods = ["GET"]
 FETCH = "python3 -c '%s'" % "; ".join((  # noqa: UP031
     "import os, sys, urllib.request as u",
     "r = u.Request(sys.argv[1], headers={\"X-Token\": os.environ[\"TOKEN\"]})",
-    "print(u.urlopen(r, timeout=20).status)",
+    "print(u.urlopen(r, timeout=60).status)",
 ))  # fmt: skip
 """Reads a page with the token in a header, and prints how that went."""
 

@@ -18,7 +18,7 @@ from lab.fuse import AFTER, BEFORE, Fuse
 from lab.leavings import Damage, judge_mark, judge_shells, judge_tree
 from lab.lives import Lives
 from lab.process import Died
-from lab.subject import Subject
+from lab.subject import POLL_S, Subject
 from lab.verdict import Verdict, judge
 from lab.world import Remote
 
@@ -78,7 +78,10 @@ class Filing:
             await self._killed_in_its_start()
 
     async def _killed_in_its_start(self) -> None:
+        dead = self.subject.process
         rising = asyncio.create_task(self.subject.up())
+        while self.subject.process is dead and not rising.done():  # noqa: ASYNC110 - it is begun when it is another
+            await asyncio.sleep(POLL_S)
         await asyncio.sleep(self._chance.uniform(0.3, LONGEST_S))
         self.subject.process.kill()
         if await rising:

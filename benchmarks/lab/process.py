@@ -10,7 +10,7 @@ from pathlib import Path
 from lab import wire
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-READY_S = 60.0
+READY_S = 120.0
 EXIT_S = 75.0
 
 

@@ -55,6 +55,8 @@ class Plan:
     """When nothing has moved for so long, it will not move any more. Daimon itself waits for 600 s at most."""
     is_patient: bool = True
     """Services are also silent, which takes a minute each time."""
+    unheard: int = 0
+    """So much of what people say is never taken in, by a system that is broken on purpose."""
 
     @property
     def spoken(self) -> int:
@@ -218,7 +220,7 @@ class Storm:
             await asyncio.sleep(POLL_S * 5)
             now = (await self._on_their_way(), await self._missing())
             moved, before = (time.monotonic(), now) if now != before else (moved, before)
-            still = still + 1 if now == (0, 0) and not self._left else 0
+            still = still + 1 if now == (0, self.plan.unheard) and not self._left else 0
         if still < 2:
             status = await self._call("GET", "/v1/status")
             self.unrest = [f"{now[0]} on their way, {now[1]} not taken in, after {self.plan.patience_s:g} s without a move"]

@@ -217,15 +217,17 @@ class WiredBox:
                     await self.box.resume()
 
     async def close(self) -> None:
-        if self.serving is not None:
-            self.serving.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.serving
-        await self.terminals.close()
-        await self.box.close()
-        if self.way_out is not None:
-            self._say_attempts()
-        await self.closing()
+        """All of it, though a step fails or is cancelled: a box that is half closed would run on, and keep its workspace."""
+        async with AsyncExitStack() as ending:
+            ending.push_async_callback(self.closing)
+            if self.way_out is not None:
+                ending.callback(self._say_attempts)
+            ending.push_async_callback(self.box.close)
+            ending.push_async_callback(self.terminals.close)
+            if self.serving is not None:
+                self.serving.cancel()
+                await asyncio.wait((self.serving,))
+                self._say_fault(self.serving)
 
     async def _current(self) -> tuple[Injection, ...]:
         """The secrets as the vault has them now, for the placeholders that the box was given. What it may not have any more stays one."""
@@ -238,6 +240,10 @@ class WiredBox:
                     raise Lost(f"the secret {given.name} has changed its length, so the box was closed: {LOSSES}")
                 current.append(replace(now, placeholder=given.placeholder))
         return tuple(current)
+
+    def _say_fault(self, serving: "asyncio.Task[None]") -> None:
+        if not serving.cancelled() and (fault := serving.exception()) is not None:
+            _LOG.warning("the way out of a box of %s had ended before (%s)", self.agent, type(fault).__name__)
 
     def _say_attempts(self) -> None:
         """There is no answer that they could be part of: a command that ends its own box must not leave without a trace."""

@@ -14,6 +14,6 @@ ROOT = Path(__file__).parents[2]
 def test_killed_at_any_moment_it_leaves_the_old_or_the_new(tmp_path: Path, what: str) -> None:
     done = subprocess.run(
         [sys.executable, "-P", str(Path(__file__).with_name("killed.py")), what, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}, capture_output=True, text=True, timeout=240, check=False,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

@@ -18,7 +18,7 @@ from daimon.backup.schedule import FIRST_S, LOOK_S, Schedule, child_of, is_due
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
 
-DEADLINE_S = 60
+DEADLINE_S = 120
 DAY_S = 86_400.0
 
 

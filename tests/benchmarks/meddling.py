@@ -3,8 +3,8 @@ to find. Chats that are not named here are left alone.
 
 going out   TWICE everything is sent twice · DROPS the second letter is called sent, and is not · SWAPS the second letter goes before the
             first · HUSHED and CUT every send breaks off; HUSHED it is called sent
-coming in   DEAF the second letter is acknowledged, and not taken in · STUTTERS everything is taken in twice · SHUFFLES the second letter
-            is taken in before the first
+coming in   DEAF the second letter is acknowledged, and not taken in · STUTTERS the second letter is taken in twice · SHUFFLES the second
+            letter is taken in before the first
 """
 
 from dataclasses import replace
@@ -68,7 +68,8 @@ def _mistaken(take: Any) -> Any:
             held.extend([arrival] if place == SHUFFLES else [])
             return ""
         told: str = await take(self, arrival)
-        for more in {STUTTERS: [replace(arrival, key=f"{arrival.key} again")], SHUFFLES: held}.get(place, ()):
+        again = [] if is_first else [replace(arrival, key=f"{arrival.key} again")]
+        for more in {STUTTERS: again, SHUFFLES: held}.get(place, ()):
             await take(self, more)
         return told
 

@@ -137,7 +137,7 @@ async def filing(place: Path, sabotage: str = "") -> AsyncIterator[Filing]:
 @NEEDS_BOXES
 def test_files_survive_kills(tmp_path: Path) -> None:
     async def run() -> None:
-        async with asyncio.timeout(120), filing(tmp_path) as made:
+        async with asyncio.timeout(300), filing(tmp_path) as made:
             await made.run(2)
             assert (await made.verdict()).is_kept
             await made.finish(1)
@@ -157,7 +157,7 @@ def test_files_survive_kills(tmp_path: Path) -> None:
 )
 def test_a_system_that_breaks_files_is_called_broken(tmp_path: Path, sabotage: str, found: list[str]) -> None:
     async def run() -> list[str]:
-        async with asyncio.timeout(120), filing(tmp_path, sabotage) as made:
+        async with asyncio.timeout(300), filing(tmp_path, sabotage) as made:
             await made.look()
             await made.subject.say("write; edit; run; run", "main")
             await made.look()
@@ -171,7 +171,7 @@ def test_layers_survive_kills_and_what_is_broken_in_them_is_noticed(tmp_path: Pa
     async def run() -> None:
         quarry = Quarry(tmp_path, random.Random(0))
         try:
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(300):
                 await quarry.run(3)
                 assert quarry.faults == []
                 (quarry.base / "a/f0.txt").write_text("somebody else's")

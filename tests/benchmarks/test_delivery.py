@@ -90,7 +90,7 @@ def test_letters_survive_kills_and_troubles(tmp_path: Path) -> None:
     plan = Plan(messages=24, places=8, kills=2, most_kills=3, life_s=3.0, trouble=0.2, patience_s=60.0, is_patient=False)
 
     async def run() -> None:
-        async with asyncio.timeout(150), storm(tmp_path, plan, Telegram(), Slack()) as made:
+        async with asyncio.timeout(300), storm(tmp_path, plan, Telegram(), Slack()) as made:
             await made.open()
             await made.rage()
             await made.calm()
@@ -104,10 +104,10 @@ def test_letters_survive_kills_and_troubles(tmp_path: Path) -> None:
 
 
 def test_a_system_that_breaks_deliveries_is_called_broken_in_each_place_by_the_right_name(tmp_path: Path) -> None:
-    plan = Plan(messages=24, places=12, kills=0, most_kills=0, trouble=0.0, patience_s=4.0, is_patient=False)
+    plan = Plan(messages=24, places=12, kills=0, most_kills=0, trouble=0.0, patience_s=60.0, is_patient=False, unheard=1)
 
     async def run() -> tuple[Delivered, TakenIn, bool]:
-        async with asyncio.timeout(120), storm(tmp_path, plan, Telegram()) as made:
+        async with asyncio.timeout(300), storm(tmp_path, plan, Telegram()) as made:
             made.letters["telegram"] = [[Letter("telegram", place, n) for n in range(2)] for place in range(12)]
             made.extensions.append("meddling")
             made.environment["PYTHONPATH"] = ":".join(str(CHECKOUT / part) for part in ("benchmarks", "src", "tests/benchmarks"))

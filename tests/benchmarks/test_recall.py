@@ -30,7 +30,7 @@ def dialogue(path: Path) -> Path:
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     asked = [sys.executable, str(CHECKOUT / "benchmarks/recall.py"), "--words", "--json", *words]
-    return subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_evidence_is_read_leniently_and_what_names_no_turn_is_counted(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.calendars.rig import CALL, DEADLINE_S, HOST, Server, at, vevent
 from tests.net.rig import Names
 from tests.net.test_web import answer
+from tests.ports import free_port
 
 from daimon.abi.errors import ToolFailed
 from daimon.calendars.account import Access, Account
@@ -47,18 +48,20 @@ async def test_one_event_that_cannot_be_read_hides_no_other(server: Server) -> N
     assert len(events[2].text) == 4_000
 
 
+def bare(server: Server, port: int) -> CalDav:
+    web = WebClient(resolver=Names(), local={HOST: ("127.0.0.1", port)}, secrets=server.vault, clock=SystemClock())
+    return CalDav({"work": Account(Access(name="work", url=f"http://{HOST}/cal/"), web)}, "work", UTC)
+
+
 async def test_a_server_that_is_gone_or_none_at_all_says_so(server: Server) -> None:
-    async with Upstream() as upstream:
+    async with Upstream() as upstream, asyncio.timeout(DEADLINE_S):
         page = b"<html>Sign in</html>"
         upstream.answers["/cal/"] = answer(page, "Content-Type: text/html", status="207 Multi-Status")
-        web = WebClient(resolver=Names(), local={HOST: ("127.0.0.1", upstream.port)}, secrets=server.vault, clock=SystemClock())
-        calendars = CalDav({"work": Account(Access(name="work", url=f"http://{HOST}/cal/"), web)}, "work", UTC)
-        async with asyncio.timeout(DEADLINE_S):
-            with pytest.raises(ToolFailed, match="is no calendar server"):
-                await calendars.events(at("2026-03-16"), at("2026-03-17"), "", CALL)
+        with pytest.raises(ToolFailed, match="is no calendar server"):
+            await bare(server, upstream.port).events(at("2026-03-16"), at("2026-03-17"), "", CALL)
     async with asyncio.timeout(DEADLINE_S):
         with pytest.raises(ToolFailed, match="the calendar work") as gone:
-            await calendars.events(at("2026-03-16"), at("2026-03-17"), "", CALL)
+            await bare(server, free_port()).events(at("2026-03-16"), at("2026-03-17"), "", CALL)
     assert gone.value.retryable
 
 

@@ -1,7 +1,8 @@
 """A living systemd: the manager of an ordinary user, started by hand in namespaces of its own.
 
-It has its own processes, mounts and a group of its own in the hierarchy of systemd, and sees no other; so nothing of the machine is
-touched, and all of it ends with one process. Only root can make that, and not on every machine: `living` skips with the reason.
+It has its own processes, mounts, ports and a group of its own in the hierarchy of systemd, and sees no other; so nothing of the machine
+is touched, its gateways take the usual port from nobody, and all of it ends with one process. Only root can make that, and not on every
+machine: `living` skips with the reason.
 """
 
 import os
@@ -19,8 +20,13 @@ from tests.machine.ordinary import PATHS, UID, directory_of, python
 GROUPS = Path("/sys/fs/cgroup")
 NEEDED = ("systemctl", "unshare", "nsenter", "setpriv", "mount")
 PROGRAM = Path("/lib/systemd/systemd")
+LOOPBACK = """
+import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+"""
 INSIDE = """
 set -e
+"$PYTHON" -I -c "$LOOPBACK"
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd/system
 mount -t tmpfs tmpfs /sys/fs/cgroup
@@ -42,7 +48,7 @@ class Living:
 
     def __init__(self, place: Path, inside: int) -> None:
         self.place = place
-        self._enter = ["nsenter", "--target", str(inside), "--mount", "--pid", "--cgroup"]
+        self._enter = ["nsenter", "--target", str(inside), "--mount", "--pid", "--cgroup", "--net"]
         self._drop = ["setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups"]
         self.environment = environment_in(place)
 
@@ -73,8 +79,15 @@ def living() -> Iterator[Living]:
         make_checkout(place / "checkout", interpreter)
         (place / "runtime").mkdir(mode=0o700)
         os.chown(place / "runtime", UID, UID)
-        environment = {**environment_in(place), "KIND": kind, "OWNER": str(UID), "SYSTEMD": str(PROGRAM)}
-        unshare = ["unshare", "--mount", "--pid", "--cgroup", "--fork", "--kill-child", "--mount-proc", "sh", "-c", INSIDE]
+        environment = {
+            **environment_in(place),
+            "KIND": kind,
+            "OWNER": str(UID),
+            "SYSTEMD": str(PROGRAM),
+            "PYTHON": interpreter,
+            "LOOPBACK": LOOPBACK,
+        }
+        unshare = ["unshare", "--mount", "--pid", "--cgroup", "--net", "--fork", "--kill-child", "--mount-proc", "sh", "-c", INSIDE]
         with open(place / "systemd.log", "wb") as log:
             process = subprocess.Popen(
                 ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh", *unshare],

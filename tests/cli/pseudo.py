@@ -16,7 +16,8 @@ from tests.cli.processes import DEADLINE_S, Daimon
 
 CTRL_C, CTRL_D, UP, ENTER = b"\x03", b"\x04", b"\x10", b"\r"
 PASTE, PASTED = b"\x1b[200~", b"\x1b[201~"
-PRESS_AGAIN_S = 1.0
+TAKEN_BACK = re.compile(r"[^\n]*\r\x1b\[K")
+"""A sign of life, which comes whenever nothing else did for a while, and is wiped away by what comes next."""
 STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x01\x02]")
 
 
@@ -40,31 +41,29 @@ class Terminal:
         os.write(self._master, keys)
 
     def press(self, key: bytes, text: str) -> None:
-        """Until it helps: a signal that reaches readline just before it begins to wait is noticed at the next key only."""
-        deadline = time.monotonic() + DEADLINE_S
+        """Once: it is noticed whenever it comes."""
         self.type(key)
-        while not self._has_come(text, PRESS_AGAIN_S):
-            assert time.monotonic() < deadline, f"{text!r} did not come; seen: {self._seen!r}"
-            self.type(key)
         self.wait_for(text)
 
     def wait_for(self, text: str) -> str:
         """Returns what came before it."""
-        assert self._has_come(text, DEADLINE_S), f"{text!r} did not come; seen: {self._seen!r}"
+        deadline = time.monotonic() + DEADLINE_S
+        while text.encode() not in self._seen:
+            is_there = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]
+            assert is_there, f"{text!r} did not come; seen: {self._seen!r}"
+            self._seen += self._read(text)
         before, _, self._seen = self._seen.partition(text.encode())
         return before.decode(errors="replace")
 
-    def _has_come(self, text: str, within_s: float) -> bool:
-        deadline = time.monotonic() + within_s
-        while text.encode() not in self._seen:
-            if not select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                return False
-            self._seen += os.read(self._master, 65536)
-        return True
+    def _read(self, text: str) -> bytes:
+        try:
+            return os.read(self._master, 65536)
+        except OSError:  # nobody is at the other end any more
+            raise AssertionError(f"it ended, and {text!r} did not come; seen: {self._seen!r}") from None
 
     def shown_until(self, text: str) -> list[str]:
-        """The lines up to it, without what steers the terminal."""
-        return STEERING.sub("", self.wait_for(text)).replace("\r", "").split("\n")
+        """The lines up to it, without what was taken back and what steers the terminal."""
+        return STEERING.sub("", TAKEN_BACK.sub("", self.wait_for(text))).replace("\r", "").split("\n")
 
     def close(self) -> None:
         self.process.kill()

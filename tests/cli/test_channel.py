@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from tests.cli.processes import Daimon, Done, wait_until
+from tests.cli.processes import DEADLINE_S, Daimon, Done, wait_until
 from tests.cli.pseudo import CTRL_C, Terminal
 
 from daimon import keeper
@@ -184,7 +184,7 @@ def test_a_person_is_asked_where_to_get_it_and_may_try_again(daimon: Daimon, tel
         assert settings(daimon)["channels"]["telegram"]["token"] == "vault:telegram"
         seat.type(b"\r")
         seat.wait_for(f"https://t.me/{BOT.username}?start=")
-        assert seat.process.wait(60) == 0
+        assert seat.process.wait(DEADLINE_S) == 0
     finally:
         seat.close()
 
@@ -194,7 +194,7 @@ def test_ctrl_c_writes_nothing(daimon: Daimon, telegram: TelegramServer) -> None
     try:
         seat.wait_for("(it is not shown): ")
         seat.press(CTRL_C, "nothing was written")
-        assert seat.process.wait(60) == 130
+        assert seat.process.wait(DEADLINE_S) == 130
     finally:
         seat.close()
     assert not (daimon.home / "daimon.toml").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.processes import Daimon, wait_until
+from tests.cli.processes import DEADLINE_S, Daimon, wait_until
 from tests.cli.pseudo import Terminal
 
 BOTH = pytest.mark.parametrize("is_up", [False, True], ids=["nobody runs", "a gateway runs"])
@@ -133,7 +133,7 @@ def test_at_a_terminal_a_deletion_is_asked_about(daimon: Daimon, key: bytes, is_
         sitting.wait_for("[y/N] ")
         sitting.type(key)
         sitting.wait_for("deleted for good" if is_gone else "nothing was changed")
-        assert sitting.process.wait(60) == (0 if is_gone else 1)
+        assert sitting.process.wait(DEADLINE_S) == (0 if is_gone else 1)
     finally:
         sitting.close()
     assert (told(daimon, "list") == []) is is_gone
@@ -148,7 +148,7 @@ def test_at_a_terminal_a_restoring_shows_what_will_change(daimon: Daimon) -> Non
         sitting.wait_for("[y/N] ")
         sitting.type(b"yes\n")
         sitting.wait_for("restored: 1 ended, 0 came back")
-        assert sitting.process.wait(60) == 0
+        assert sitting.process.wait(DEADLINE_S) == 0
     finally:
         sitting.close()
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.cli.processes import DEADLINE_S, Daimon
+from tests.cli.processes import DEADLINE_S, Daimon, wait_until
 from tests.cli.pseudo import CTRL_D, Terminal, sitting_at
 
 SCARCE = 'extensions = ["lively"]\n[model]\nuse = "lively"\n[budget.day]\ncost = 0.01\n'
@@ -28,8 +28,19 @@ def inject(daimon: Daimon, text: str) -> None:
     assert daimon.run("inject", given=json.dumps({"type": "message", "text": text}).encode()).code == 0
 
 
+def answered(daimon: Daimon, text: str) -> None:
+    """The gateway takes a message in before it is answered."""
+    before = states(daimon).count("done")
+    inject(daimon, text)
+    wait_until(lambda: states(daimon).count("done") > before)
+
+
+def states(daimon: Daimon) -> list[str]:
+    return [turn["state"] for turn in json.loads(daimon.run("turns", "--json").out)]
+
+
 def turns(daimon: Daimon) -> int:
-    return len(json.loads(daimon.run("turns", "--json").out))
+    return len(states(daimon))
 
 
 def banner(daimon: Daimon, columns: int = 80) -> list[str]:
@@ -146,9 +157,9 @@ def test_a_question_about_money_that_was_put_off_is_not_asked_again_and_can_be_a
 
 
 def test_what_was_answered_while_no_chat_was_open_is_shown_once_with_what_it_answers(patient: Daimon) -> None:
-    inject(patient, "before anybody ever sat here")
+    answered(patient, "before anybody ever sat here")
     assert banner(patient) == []
-    inject(patient, "what happened while I was away?")
+    answered(patient, "what happened while I was away?")
     assert banner(patient) == ["  · on “what happened while I was away?”:", "what happened while I was away?"]
     assert banner(patient) == []
 

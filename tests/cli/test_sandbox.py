@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.processes import Daimon
+from tests.cli.processes import DEADLINE_S, Daimon
 from tests.sandbox.boxes import NOBODY, elsewhere, needs_bwrap, needs_root, place_of
 
 pytestmark = needs_bwrap
@@ -57,7 +57,7 @@ def test_whoever_stops_listening_stops_the_command(daimon: Daimon, work: Path) -
     assert running.stdout is not None
     assert running.stdout.read(2) == b"y\n"
     running.stdout.close()
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=DEADLINE_S)
     assert running.returncode == 141
     assert b"Traceback" not in err
 

@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.processes import Daimon, Done, finish, read_line
+from tests.cli.processes import DEADLINE_S, Daimon, Done, finish, read_line
 from tests.cli.pseudo import Terminal
 from tests.machine.ordinary import UID, directory_of, environment, only_root, python
 
 NOBODY = pwd.getpwnam("nobody")
-DEADLINE_S = 60.0
 needs_a_copy_of_etc = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("useradd"), reason="needs root, unshare and useradd"
 )

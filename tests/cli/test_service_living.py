@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cli.living import Living, living
-from tests.cli.processes import read_line, wait_until
+from tests.cli.processes import DEADLINE_S, read_line, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_it_is_installed_started_killed_comes_back_is_stopped_and_goes(systemd: 
 def test_a_gateway_that_hangs_is_killed_and_started_anew(systemd: Living) -> None:
     assert systemd.daimon("service", "install").code == 0
     (drop_in := unit(systemd).with_name("daimon.service.d")).mkdir(exist_ok=True)
-    (drop_in / "soon.conf").write_text("[Service]\nWatchdogSec=2\n")
+    (drop_in / "soon.conf").write_text("[Service]\nWatchdogSec=10\n")
     systemd.run("systemctl", "--user", "daemon-reload")
     assert systemd.daimon("service", "start").code == 0
     first = status(systemd)["pid"]
@@ -141,7 +141,7 @@ def test_a_home_that_another_gateway_runs_on_is_refused(systemd: Living) -> None
         children = Path(f"/proc/{gateway.pid}/task/{gateway.pid}/children").read_text().split()
         for child in children:
             os.kill(int(child), signal.SIGTERM)
-        gateway.communicate(timeout=60)
+        gateway.communicate(timeout=DEADLINE_S)
     installed(systemd)
 
 

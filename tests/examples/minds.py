@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from typing import Any
 
 from tests.examples.reading import Did, Page, page
@@ -114,10 +115,11 @@ def _digest(read: Page) -> Line:
     if not read.did:
         return Line(calls=(Call("now", {}),))
     if not any(did.tool == "read_file" for did in read.did):
-        day = re.search(r"\d{4}-\d\d-\d\d", json.dumps(read.did[0].result))
-        assert day
-        return Line(calls=(Call("read_file", {"path": f"triage/{day[0]}.md"}),))
-    found = _LINE.findall(_text(read.did[-1]))
+        told = re.search(r"\d{4}-\d\d-\d\d", json.dumps(read.did[0].result))
+        assert told
+        today = date.fromisoformat(told[0])
+        return Line(calls=tuple(Call("read_file", {"path": f"triage/{day}.md"}) for day in (today - timedelta(days=1), today)))
+    found = [line for did in read.did if did.tool == "read_file" for line in _LINE.findall(_text(did))]
     kinds = [kind for _, kind, _ in found]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS)
     hard = "".join(f"\n- #{number} {title}" for number, _, title in found if title.endswith(")"))

@@ -19,7 +19,7 @@ from daimon.testing.provider.server import KEY, ProviderServer
 from daimon.testing.telegram.server import TelegramServer
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 60
+DEADLINE_S = 120
 _BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 

@@ -55,7 +55,7 @@ class World:
 
     async def post(self, issue: Issue, times: int = 1) -> None:
         body, headers = delivery(self.repository, issue, self.secret)
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             for _ in range(times):
                 answer = await client.post(f"{self.owner.url}/hooks/github", content=body, headers=headers)
                 assert answer.status_code == 202, answer.text
@@ -141,7 +141,7 @@ async def test_killed_in_the_middle_each_issue_is_labelled_once_and_the_digest_c
     clerk = Clerk()
     async with triage(tmp_path, clerk) as world:
         issues = [(world.some(kind), kind) for kind in ("docs", "bug", "feature")]
-        clerk.faults = {"triage 0": Fault("hang"), "triage 6": Fault("hang"), "digest 2": Fault("hang")}
+        clerk.faults = {"triage 0": Fault("hang"), "triage 6": Fault("hang"), "digest 3": Fault("hang")}
         await world.post(issues[0][0])
         await world.owner.pulled_plug()  # what was answered is on disk
         for issue, _ in issues[1:]:

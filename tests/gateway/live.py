@@ -133,13 +133,14 @@ def read(connection: http.client.HTTPConnection) -> Answer:
 
 
 @contextmanager
-def live(path: Path) -> Iterator[Live]:
+def live(path: Path, timezone: str = "") -> Iterator[Live]:
     settings = config.Settings(
         extensions=("tests.gateway.puppet",),
         model=config.Model(use="puppet"),
         gateway=config.Gateway(max_event_bytes=MOST_BYTES),
         kernel=config.Kernel(drain_s=0),
         agents={"daimon": config.Agent(role="reader")},  # it asks before every act
+        owner=config.Owner(timezone=timezone),
     )
     ready: list[Live] = []
     failed: list[BaseException] = []

@@ -189,7 +189,7 @@ def test_large_and_small_bodies_are_the_same(daimon: Live, size: int) -> None:
 def test_whoever_sends_more_while_the_disk_is_slow_is_made_to_wait(daimon: Live) -> None:
     more, sent = request(daimon, said("x" * 500_000, "slow")), 0
     with wire(daimon) as line, database(daimon.home.journal) as other:
-        other.set_busy_timeout(5_000)
+        other.set_busy_timeout(60_000)
         other.execute("BEGIN IMMEDIATE")  # whoever wants to write waits for this
         line.send(request(daimon, said("hello", "slow")))
         assert daimon.call("GET", "/healthz").status == 200  # by now the event has been read, and waits for the disk
@@ -283,7 +283,8 @@ def test_a_request_that_could_be_read_in_two_ways_is_at_most_one_event(daimon: L
     ids=["zeros", "tls", "words", "no version", "no such version", "a huge header", "a negative length", "an absurd length", "no number"],
 )
 def test_what_is_no_http_is_refused_and_does_no_harm(daimon: Live, sent: bytes) -> None:
-    with wire(daimon) as line:
+    said_back = b""
+    with wire(daimon) as line, suppress(OSError):  # whoever is cut off in the middle of a sentence may hear of it at any word
         line.send(sent)
         line.sock.shutdown(socket.SHUT_WR)
         said_back = line.sock.recv(65_536)

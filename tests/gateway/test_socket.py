@@ -18,7 +18,7 @@ from daimon.gateway import socket
 async def opened(daimon: Live, **headers: str) -> AsyncIterator[ClientConnection]:
     named = {name.replace("_", "-"): value for name, value in headers.items()} or daimon.authority
     url = daimon.url.replace("http", "ws", 1) + "/v1/socket"
-    async with asyncio.timeout(4 * DEADLINE_S), connect(url, additional_headers=named, proxy=None) as line:
+    async with asyncio.timeout(4 * DEADLINE_S), connect(url, additional_headers=named, proxy=None, open_timeout=DEADLINE_S) as line:
         yield line
 
 
@@ -47,46 +47,49 @@ async def say(line: ClientConnection, text: str, re: int = 1, **more: str) -> No
     await line.send(json.dumps({"kind": "event", "re": re, "event": {"type": "message", "text": text, **more}}))
 
 
-async def spoken(line: ClientConnection) -> list[Any]:
-    """All frames until an answer has reached its channel."""
-    seen: list[Any] = []
-    while True:
-        seen.append(await frame(line))
-        if seen[-1]["kind"] == "live" and seen[-1]["update"]["kind"] == "spoken":
-            return seen
-
-
-async def told(line: ClientConnection, daimon: Live) -> list[Any]:
-    """All changes of one turn: what is on disk is told beside what is live, and an answer may be heard before its last step."""
-    frames = await spoken(line)
+async def answered(line: ClientConnection, daimon: Live) -> list[Any]:
+    """All frames until an answer has reached its channel and all of its turn is told: what is on disk is told beside what is live, and an
+    answer may be heard before its steps."""
+    frames = [await frame(line)]
+    while frames[-1]["kind"] != "live" or frames[-1]["update"]["kind"] != "spoken":
+        frames.append(await frame(line))
     turn = frames[-1]["update"]["key"].split(":")[0]
     steps = (await asyncio.to_thread(daimon.get, f"/v1/turns/{turn}"))["steps"]
-    while len(own := [each for each in frames if each["kind"] == "change" and each["item"].get("turn", turn) == turn]) <= len(steps):
+    while len([each for each in changes(frames) if _turn_of(each) in (turn, None)]) <= len(steps):
         frames.append(await frame(line))
-    return own
+    return frames
+
+
+def changes(frames: list[Any]) -> list[Any]:
+    return [each for each in frames if each["kind"] == "change"]
+
+
+def _turn_of(change: Any) -> Any:
+    """None for an event: those who count follow one conversation, where there is one."""
+    return change.get("item", change).get("turn")
 
 
 async def test_what_is_said_here_is_taken_in_and_answered_with_every_step(daimon: Live) -> None:
     async with opened(daimon) as line:
         await begun(line, conversation="said")
         await say(line, "say hello to you", re=7, conversation="said")
-        frames = await spoken(line)
+        frames = await answered(line, daimon)
     (taken,) = [each for each in frames if each["kind"] == "taken"]
     assert (taken["re"], taken["taken"]["new"]) == (7, True)
-    changes = [each for each in frames if each["kind"] == "change"]
-    assert changes[0]["sort"] == "event"
-    assert changes[0]["item"]["source"] == "web"
+    told = changes(frames)
+    assert told[0]["sort"] == "event"
+    assert told[0]["item"]["source"] == "web"
     tokens = [each["update"] for each in frames if each["kind"] == "live" and each["update"]["kind"] == "token"]
     assert "".join(each["text"] for each in tokens).split() == ["hello", "to", "you"]
-    assert [each["item"]["n"] for each in changes if each["sort"] == "step"] == list(range(len(changes) - 1))
-    assert [int(each["cursor"]) for each in changes] == sorted({int(each["cursor"]) for each in changes})
+    assert [each["item"]["n"] for each in told if each["sort"] == "step"] == list(range(len(told) - 1))
+    assert [int(each["cursor"]) for each in told] == sorted({int(each["cursor"]) for each in told})
 
 
 async def test_who_comes_back_with_a_cursor_misses_nothing_and_gets_nothing_twice(daimon: Live) -> None:
     async with opened(daimon) as line:
         cursor = await begun(line, conversation="first")
         await say(line, "say first", conversation="first")
-        seen = await told(line, daimon)
+        seen = changes(await answered(line, daimon))
     half = seen[len(seen) // 2]
     await asyncio.to_thread(
         daimon.call, "POST", "/v1/events", {"type": "message", "text": "say while nobody looked", "conversation": "other"}
@@ -109,7 +112,7 @@ async def test_one_conversation_can_be_followed_alone(daimon: Live) -> None:
         await say(line, "say elsewhere", re=1, conversation="other")
         await until(line, "taken", re=1)
         await say(line, "say here", re=2, conversation="mine")
-        frames = await spoken(line)
+        frames = await answered(line, daimon)
     assert {each["item"]["conversation"] for each in frames if each.get("sort") == "event"} == {"mine"}
     assert {each["update"]["conversation"]["name"] for each in frames if each["kind"] == "live"} == {"mine"}
 
@@ -184,7 +187,8 @@ async def test_a_web_page_of_another_origin_gets_no_socket_even_with_the_token(d
 
 
 async def test_the_owner_s_own_socket_file_needs_no_token(daimon: Live) -> None:
-    async with asyncio.timeout(2 * DEADLINE_S), unix_connect(str(daimon.home.socket), "ws://localhost/v1/socket") as line:
+    path, url = str(daimon.home.socket), "ws://localhost/v1/socket"
+    async with asyncio.timeout(2 * DEADLINE_S), unix_connect(path, url, open_timeout=DEADLINE_S) as line:
         await begun(line)
 
 
@@ -192,11 +196,10 @@ async def test_a_page_is_told_what_changed_and_not_how_it_is_now(daimon: Live) -
     async with opened(daimon) as line:
         await begun(line, brief=True, conversation="brief")
         await say(line, "say briefly", conversation="brief")
-        frames = await spoken(line)
-    changes = [each for each in frames if each["kind"] == "change"]
-    assert {"item"} & {key for each in changes for key in each} == set()
-    assert (changes[0]["sort"], changes[0]["conversation"], changes[0]["step"]) == ("event", "brief", "message")
-    steps = [each for each in changes if each["sort"] == "step"]
+        told = changes(await answered(line, daimon))
+    assert {"item"} & {key for each in told for key in each} == set()
+    assert (told[0]["sort"], told[0]["conversation"], told[0]["step"]) == ("event", "brief", "message")
+    steps = [each for each in told if each["sort"] == "step"]
     assert [each["n"] for each in steps] == list(range(len(steps)))
     assert {each["conversation"] for each in steps} == {"brief"}
 
@@ -204,9 +207,9 @@ async def test_a_page_is_told_what_changed_and_not_how_it_is_now(daimon: Live) -
 async def test_who_was_away_for_long_reads_anew_instead_of_all_that_happened(daimon: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "FAR", 3)
     async with opened(daimon) as line:
-        cursor = await begun(line)
-        await say(line, "say something long ago")
-        await spoken(line)
+        cursor = await begun(line, conversation="away")
+        await say(line, "say something long ago", conversation="away")
+        await answered(line, daimon)
     async with opened(daimon) as line:
         await line.send(json.dumps({"kind": "begin", "brief": True, "after": cursor}))
         ready = await frame(line)
@@ -216,13 +219,13 @@ async def test_who_was_away_for_long_reads_anew_instead_of_all_that_happened(dai
 
 async def test_who_comes_in_the_middle_of_a_reply_gets_all_of_it_so_far(daimon: Live) -> None:
     async with opened(daimon) as first:
-        await begun(first)
+        await begun(first, conversation="middle")
         await say(first, "hang", conversation="middle")
         token, _ = await until(first, "live")
         while token["update"]["kind"] != "token":
             token, _ = await until(first, "live")
         async with opened(daimon) as second:
-            await begun(second)
+            await begun(second, conversation="middle")
             missed, _ = await until(second, "live")
     assert (missed["update"]["kind"], missed["update"]["offset"], missed["update"]["text"]) == ("token", 0, "well, ")
 

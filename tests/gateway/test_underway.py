@@ -25,7 +25,7 @@ async def test_the_owner_hears_which_tool_is_used_and_others_that_it_goes_on() -
 
     async with kernel(model=ScriptedModel([calls(DIG), says("done")]), tools=[Tool("dig", behaviour=dig)], clock=ManualClock()) as rig:
         said = await rig.say("dig", principal=PrincipalId("bob"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await begun.wait()
         now = rig.clock.now()
         assert await underway.told(rig.journal, "main", now, True) == "At work for 0 ms, 1 tool call so far; right now it uses dig."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.journal.world import DONE, MAIN, PINS, TTL_S, begun, child, claimed, database, event, fresh_ids, opened, outcome, step
+from tests.journal.world import DONE, MAIN, PINS, TTL_S, begun, child, claimed, database, ended, event, fresh_ids, opened, outcome, step
 
 from daimon.abi.codec import blob_hash, encode
 from daimon.abi.errors import BadInput, Erased, JournalFailed
@@ -224,9 +224,8 @@ def _run(whole: Path, home: Path, last: int) -> str:
     home.mkdir()
     for path in whole.iterdir():
         (home / path.name).write_bytes(path.read_bytes())
-    with child(KILLED, home / "journal.db", last) as process:
-        out, _ = process.communicate(timeout=60)
-    assert process.returncode == (-signal.SIGKILL if out == "" else 0)
+    out, code = ended(child(KILLED, home / "journal.db", last))
+    assert code == (-signal.SIGKILL if out == "" else 0)
     return out
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.journal.world import opened
+from tests.journal.world import PROCESS_S, opened
 
 from daimon.abi.errors import JournalFailed
 
@@ -68,7 +68,7 @@ def test_a_full_disk_is_noticed_and_so_is_that_there_is_room_again(tmp_path: Pat
         pytest.skip("needs a mount namespace of its own")
     done = subprocess.run(
         [*UNSHARED, sys.executable, "-c", ON_A_FULL_DISK, str(tmp_path)],
-        capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+        capture_output=True, text=True, timeout=PROCESS_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [False, True, True, False, False, False]

@@ -1,21 +1,17 @@
 """Looking at a journal that nobody runs, without leaving a trace. What the archive says is proved by the journal's contract."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.journal.world import SOURCE, event, opened
+from tests.journal.world import child, ended, event, opened
 
 from daimon.abi.errors import JournalDamaged, JournalFailed, NotFound
 from daimon.abi.ids import EventId
 from daimon.abi.ports import START as BEGINNING
 from daimon.journal.readonly import ReadOnlyJournal
 
-ROOTS = os.pathsep.join([SOURCE, str(Path(__file__).parents[2])])
 DIES = """
 import asyncio, os, signal, sys
 from pathlib import Path
@@ -27,6 +23,14 @@ async def main():
         os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
+"""
+
+COMES_AND_GOES = """
+import os, sys
+
+while True:
+    os.close(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))
+    os.unlink(sys.argv[1])
 """
 
 
@@ -84,6 +88,20 @@ async def test_a_process_that_starts_meanwhile_is_noticed(tmp_path: Path) -> Non
     await viewer.close()
 
 
+async def test_a_log_that_comes_and_goes_while_it_is_looked_for_harms_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.accept(event("a"))
+    viewer = await ReadOnlyJournal.open(path)
+    with child(COMES_AND_GOES, f"{path}-wal") as process:
+        try:
+            for _ in range(5_000):
+                assert (await viewer.event(EventId("e-a"))).key == "a"
+        finally:
+            process.kill()
+            await viewer.close()
+
+
 async def test_no_journal_yet_is_not_found_and_makes_none(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="daimon up"):
         await ReadOnlyJournal.open(tmp_path / "home" / "journal.db")
@@ -122,5 +140,5 @@ def _files(directory: Path) -> dict[str, tuple[int, int]]:
 
 def _write_and_die(path: Path) -> None:
     """In another process, since a journal that is closed merges its log."""
-    child = subprocess.run([sys.executable, "-c", DIES, str(path)], env={**os.environ, "PYTHONPATH": ROOTS}, timeout=60, check=False)
-    assert child.returncode == -signal.SIGKILL
+    _, code = ended(child(DIES, path))
+    assert code == -signal.SIGKILL

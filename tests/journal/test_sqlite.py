@@ -122,6 +122,31 @@ async def test_a_cursor_stays_good_over_a_restart_even_if_the_last_change_was_an
         assert [change.item for change in journal.since(cursor, 10)] == [event("k2")]
 
 
+async def test_closing_leaves_no_log_whenever_it_is_cancelled(tmp_path: Path) -> None:
+    for turns in range(1, 8):
+        (place := tmp_path / str(turns)).mkdir()
+        journal = await SqliteJournal.open(place / "journal.db", ManualClock(), fresh_ids())
+        await begun(journal)
+        await journal.count()
+        closing = asyncio.create_task(journal.close())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        closing.cancel()
+        async with asyncio.timeout(60):
+            await asyncio.wait((closing,))
+        assert sorted(_files(place)) == ["journal.db", "journal.db.exists"], turns
+
+
+async def test_who_reads_on_another_thread_after_the_end_is_refused_and_leaves_no_log(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        await begun(journal)
+    with pytest.raises(JournalStopped, match="closed"):
+        await asyncio.to_thread(journal.since, START, 1)
+    with pytest.raises(JournalStopped, match="closed"):
+        await journal.count()
+    assert sorted(_files(tmp_path)) == ["journal.db", "journal.db.exists"]
+
+
 async def test_closing_leaves_one_file_and_its_marker(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal.db") as journal:
         await begun(journal)

@@ -29,6 +29,8 @@ from daimon.testing.ids import CountingIds
 MAIN = Conversation(HOME_SPACE, "main")
 PINS = Pins("c1", "p1", "s1", "t1", "m1")
 TTL_S = 30.0
+PROCESS_S = 120.0
+"""So long a process that was started may take to its end: what it does is little, what it imports is much."""
 DONE = Ended(Ending.ANSWERED, owned("test"), (Text("an answer"),))
 SOURCE = str(Path(daimon.__file__).parents[1])
 ROOT = str(Path(__file__).parents[2])
@@ -109,7 +111,17 @@ def child(script: str, *arguments: object, before: tuple[str, ...] = ()) -> "sub
 
 def said_by(script: str, *arguments: object, before: tuple[str, ...] = ()) -> str:
     """What such a process printed by its end, which must be a good one."""
-    with child(script, *arguments, before=before) as process:
-        out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0, out
+    out, code = ended(child(script, *arguments, before=before))
+    assert code == 0, out
     return out.strip()
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[str, int]:
+    """What it printed and how it ended. One that does not end is killed: who only waited for it would never tell."""
+    with process:
+        try:
+            out, _ = process.communicate(timeout=PROCESS_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return out, process.returncode

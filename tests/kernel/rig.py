@@ -187,7 +187,7 @@ async def kernel(
     limits: Limits = LIMITS,
     newer: Newer = "wait",
     pins: Pins = PINS,
-    timeout_s: float = 5.0,
+    timeout_s: float = DEADLINE_S,
     budget: Budget = UNLIMITED,
     manner: Manner = Manner(),  # noqa: B008 - it cannot change
     policy: Policy | None = None,

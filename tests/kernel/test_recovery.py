@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 import pytest
 from pydantic import JsonValue
+from tests.journal.world import fresh_ids
 from tests.kernel.rig import PINS, Rig, Tool, kernel, outcomes, replies, result_text
 
 from daimon.abi.errors import BadInput, Erased, ProviderFailed, ToolFailed
@@ -25,7 +26,7 @@ from daimon.abi.label import Author, Label, Origin, owned
 from daimon.abi.memory import Amendment, ForgetSource
 from daimon.abi.message import Role, Text
 from daimon.abi.model import Delta, Reply, Request
-from daimon.abi.ports import Claim
+from daimon.abi.ports import Claim, Clock
 from daimon.abi.step import Asked, ContextRef, Granted, Intended, ModelFailed, Replied, Started, Upgraded
 from daimon.abi.tool import Call, Capability, Effect, Pending, Question, Result, SetTimer
 from daimon.abi.turn import Ending, Pins, State, Turn
@@ -33,16 +34,14 @@ from daimon.journal.sqlite import SqliteJournal
 from daimon.kernel.manner import Manner
 from daimon.kernel.questions import open_questions
 from daimon.kernel.scheduler import MOST_ATTEMPTS
-from daimon.machine.chance import SystemRandom
 from daimon.machine.clock import SystemClock
-from daimon.machine.ids import SortableIds
-from daimon.testing.model import ScriptedModel, calls, says
+from daimon.testing.clock import ManualClock
+from daimon.testing.model import Line, ScriptedModel, calls, says
 
 
 @asynccontextmanager
-async def journal_at(path: Path) -> AsyncIterator[SqliteJournal]:
-    clock = SystemClock()
-    journal = await SqliteJournal.open(path, clock, SortableIds(clock, SystemRandom()))
+async def journal_at(path: Path, clock: Clock | None = None) -> AsyncIterator[SqliteJournal]:
+    journal = await SqliteJournal.open(path, clock or SystemClock(), fresh_ids())
     try:
         yield journal
     finally:
@@ -191,18 +190,23 @@ async def test_a_turn_waits_for_a_person_across_restarts(file: Path) -> None:
 
 async def test_a_timer_set_before_a_restart_fires_after_it(file: Path) -> None:
     async def remind(arguments: dict[str, JsonValue], call: Call) -> Result:
-        return Result("set", operations=(SetTimer("tm-1", call.now + timedelta(milliseconds=50), "tea"),))
+        return Result("set", operations=(SetTimer("tm-1", call.now + timedelta(hours=1), "tea"),))
 
-    tool = Tool("remind", behaviour=remind)
-    async with (
-        journal_at(file) as journal,
-        kernel(script=[calls(("remind", {"text": "x"})), says("ok")], tools=[tool], journal=journal) as rig,
-    ):
+    tool, clock = Tool("remind", behaviour=remind), ManualClock()
+    async with later(file, clock, calls(("remind", {"text": "x"})), says("ok"), tools=[tool]) as rig:
         await rig.ask("go")
-    async with journal_at(file) as journal, kernel(script=[says("tea time")], tools=[tool], journal=journal) as rig:
+    await clock.advance(3_600)
+    async with later(file, clock, says("tea time"), tools=[tool]) as rig:
         await rig.until(lambda: _has_said(rig, "tea time"))
-    async with journal_at(file) as journal, kernel(tools=[tool], journal=journal):
-        assert (await journal.count()).events == 2
+    async with later(file, clock, tools=[tool]) as rig:
+        assert (await rig.journal.count()).events == 2
+
+
+@asynccontextmanager
+async def later(file: Path, clock: ManualClock, *script: Line, **more: Any) -> AsyncIterator[Rig]:
+    """A start at another time: between two of them it may be as late as the test wants, and in each of them no time passes."""
+    async with journal_at(file, clock) as journal, kernel(script=script, journal=journal, clock=clock, ids=fresh_ids(), **more) as rig:
+        yield rig
 
 
 async def _has_said(rig: Rig, text: str) -> bool:
@@ -561,16 +565,14 @@ async def test_a_crash_at_every_write_gives_each_grant_exactly_once(tmp_path: Pa
 
 
 async def test_a_call_that_waits_for_second_thoughts_waits_across_restarts(file: Path) -> None:
-    send, manner = sender(), Manner(undo=timedelta(seconds=0.3))
-    async with (
-        journal_at(file) as journal,
-        kernel(script=[calls(("send", {"text": "bob"}))], tools=[send], journal=journal, manner=manner) as rig,
-    ):
+    send, manner, clock = sender(), Manner(undo=timedelta(seconds=30)), ManualClock()
+    async with later(file, clock, calls(("send", {"text": "bob"})), tools=[send], manner=manner) as rig:
         turn, _ = await rig.ask("go")
         await allow(rig, turn)
-        await rig.until(lambda: _thinks_again(journal, turn))
+        await rig.until(lambda: _thinks_again(rig.journal, turn))
     assert send.calls == []
-    async with journal_at(file) as journal, kernel(script=[says("sent")], tools=[send], journal=journal) as rig:
+    await clock.advance(30)
+    async with later(file, clock, says("sent"), tools=[send]) as rig:
         assert (await rig.ended(turn)).ending is Ending.ANSWERED
         assert len(send.calls) == 1
 

@@ -98,7 +98,7 @@ async def test_draining_lets_a_turn_under_way_rest_and_starts_no_other() -> None
     async with kernel(script=[calls(("gate", {"text": "x"})), says("done")], tools=[Tool("gate", behaviour=wait)]) as rig:
         first = await rig.say("one")
         await begun.wait()
-        draining = asyncio.ensure_future(rig.scheduler.drain(5.0))
+        draining = asyncio.ensure_future(rig.scheduler.drain(60.0))
         second = await rig.say("two", "elsewhere")
         await asyncio.sleep(0)
         go.set()

@@ -15,7 +15,7 @@ from daimon.machine.clock import SystemClock
 from daimon.skills.bundle import version_of
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 60
+DEADLINE_S = 120
 VERSIONS = {version_of(brought(body).bundle): body for body in ("first", "second")}
 
 

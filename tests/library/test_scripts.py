@@ -32,7 +32,7 @@ FETCH = """import os, sys, urllib.request as u
 print(len(os.environ["API_KEY"]), os.environ["API_KEY"])
 for url in sys.argv[1:]:
     try:
-        print(url, u.urlopen(u.Request(url, headers={"X-Token": os.environ["API_KEY"]}), timeout=20).status)
+        print(url, u.urlopen(u.Request(url, headers={"X-Token": os.environ["API_KEY"]}), timeout=60).status)
     except OSError as failed:
         print(url, "failed", failed)
 """

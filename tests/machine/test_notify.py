@@ -3,7 +3,9 @@
 import asyncio
 import os
 import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,24 @@ def test_ready_and_stopping_are_told_and_children_cannot_speak_for_it(heard: tup
     manager.stopping("turns rest", 2.5)
     assert ear.recv(4096) == b"READY=1\nSTATUS=http://127.0.0.1:1"
     assert ear.recv(4096) == b"STOPPING=1\nSTATUS=turns rest\nEXTEND_TIMEOUT_USEC=2500000"
+
+
+def test_what_is_said_once_waits_for_room_and_a_beat_does_not(heard: tuple[str, socket.socket]) -> None:
+    address, ear = heard
+    manager = Manager(address, 30.0)
+    before = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as others:
+        others.setblocking(False)
+        others.connect(ear.getsockname())
+        with suppress(BlockingIOError):
+            while others.send(b"of others"):
+                before.append(b"of others")
+    manager._tell("WATCHDOG=1")
+    told = threading.Thread(target=manager.ready, args=("here",))
+    told.start()
+    assert [ear.recv(4096) for _ in before] == before
+    assert ear.recv(4096) == b"READY=1\nSTATUS=here"
+    told.join(DEADLINE_S)
 
 
 async def test_it_beats_three_times_within_the_limit_and_only_while_the_proof_comes_back(heard: tuple[str, socket.socket]) -> None:

@@ -92,7 +92,7 @@ class Rig:
         place = self.place / "servers" / name
         place.mkdir(parents=True, exist_ok=True)
         (place / "server.py").write_text(code)
-        given = {"read": [sys.prefix], "write": [str(place)], "timeout_s": 10.0, **settings}
+        given = {"read": [sys.prefix], "write": [str(place)], "timeout_s": 60.0, **settings}
         return config.Server.model_validate({"command": [f"{sys.prefix}/bin/python", f"{place}/server.py"], **given})
 
     def sample(self, code: str = SAMPLE, name: str = "sample", **settings: object) -> config.Server:

@@ -12,6 +12,7 @@ import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from tests.mcp.rig import Rig, approved, ran, rig
+from tests.ports import free_port
 
 from daimon import config
 from daimon.abi.errors import ToolFailed
@@ -49,12 +50,12 @@ def sample(seen: list[dict[str, str]]) -> MCPServer:
 
 @asynccontextmanager
 async def listening(
-    server: MCPServer, pem: Path | None = None, is_json: bool = False, behind: Callable[[Any], Any] = lambda app: app
+    server: MCPServer, pem: Path | None = None, is_json: bool = False, behind: Callable[[Any], Any] = lambda app: app, port: int = 0
 ) -> AsyncIterator[int]:
     """The port. `behind`: who stands before it."""
     safe = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = behind(server.streamable_http_app(json_response=is_json, transport_security=safe))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         settings = uvicorn.Config(app, log_level="error", ssl_certfile=pem, ssl_keyfile=pem, timeout_graceful_shutdown=1)
         serving = uvicorn.Server(settings)
         task = asyncio.create_task(serving.serve([listener]))
@@ -73,7 +74,7 @@ async def far(place: Path, seen: list[dict[str, str]], is_json: bool) -> AsyncIt
 
 
 def at(url: str, **settings: object) -> config.Server:
-    return config.Server.model_validate({"url": url, "timeout_s": 10.0, **settings})
+    return config.Server.model_validate({"url": url, "timeout_s": 60.0, **settings})
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -137,7 +138,7 @@ async def test_an_answer_without_end_is_cut_off_and_the_server_goes_on(tmp_path:
 
 async def test_a_host_that_is_gone_is_said_and_nothing_has_happened(tmp_path: Path) -> None:
     async with rig(tmp_path, local={"far.test": ("127.0.0.1", 9)}) as found:
-        async with listening(sample([])) as port:
+        async with listening(sample([]), port=free_port()) as port:  # nobody else gets it afterwards
             found.shop.sandboxes.local["far.test"] = ("127.0.0.1", port)  # type: ignore[index]
             async with approved(found, at("http://far.test/mcp"), "far", QUICK):
                 pass

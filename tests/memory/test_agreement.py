@@ -125,14 +125,15 @@ from pathlib import Path
 from tests.memory.test_agreement import busy
 from daimon.memory.store import MemoryStore
 
-class Slow(type(busy())):
+class Led(type(busy())):
     def since(self, cursor, limit):
+        sys.stdin.readline()
         print(cursor, flush=True)
-        return super().since(cursor, 3)
+        return super().since(cursor, min(limit, 3))
 
 async def main():
     full = busy()
-    store, _ = await MemoryStore.open(Path(sys.argv[1]), Slow(full.changes, turns=full.turns))
+    store, _ = await MemoryStore.open(Path(sys.argv[1]), Led(full.changes, turns=full.turns))
     await store.catch_up()
 
 asyncio.run(main())
@@ -154,29 +155,30 @@ def busy() -> Written:
     return journal
 
 
-def killed(path: Path, batches: int) -> bool:
-    """Kills a process after so many batches of its work. Whether there was anything left to kill."""
-    command = [sys.executable, "-c", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": ":".join([".", *sys.path])}) as process:
+def killed(path: Path, batches: int) -> None:
+    """Kills a process in the midst of its work, of which it does so many batches and no more."""
+    command, env = [sys.executable, "-c", KILLED, str(path)], {"PYTHONPATH": ":".join([".", *sys.path])}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
-        for count, _ in enumerate(process.stdout, 1):
-            if count > batches:
-                process.kill()
-                return True
-    assert process.returncode == 0
-    return False
+        for _ in range(batches):
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline(), "there was something left to do"
+        process.kill()
 
 
 async def test_killed_again_and_again_it_ends_up_with_what_a_rebuild_says(path: Path, tmp_path: Path) -> None:
     journal = busy()
     for batches in (1, 2, 3, 7, 11, 5):
-        assert await asyncio.to_thread(killed, path, batches)
+        await asyncio.to_thread(killed, path, batches)
         connection = apsw.Connection(str(path))
         assert disagreements(connection) == []
         connection.close()
     store, warnings = await MemoryStore.open(path, journal)
     assert warnings == []
     assert await told(store) == await rebuilt(tmp_path, journal)
+    assert [each.name for each in path.parent.iterdir() if "damaged" in each.name] == [], "each went on where the one before was killed"
     await store.close()
 
 

@@ -142,4 +142,4 @@ assert "numpy" not in sys.modules
 assert matrix.nearest(rows, "own", bytes(8)) == []
 assert "numpy" in sys.modules
 """
-    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)}, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)}, timeout=120)

@@ -94,4 +94,4 @@ async def main():
 
 assert asyncio.run(main()).price
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

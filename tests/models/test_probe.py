@@ -68,7 +68,7 @@ async def test_a_model_that_begins_and_does_not_end_is_given_up() -> None:
     line = Line(text="o" * 100, fault=Fault("stall", after=4))
     async with ProviderServer([line]) as server, asking(f"{server.url}/v1") as model:
         with pytest.raises(ProviderFailed, match="mine at http://here/v1 did not finish"):
-            await probe.call(model, PLACE, 5, 1)
+            await probe.call(model, PLACE, 60, 1)
 
 
 async def test_a_reply_without_words_is_an_answer_too() -> None:

@@ -28,7 +28,7 @@ def trusted(rig: Rig, tmp_path: Path) -> Path:
 async def curl(rig: Rig, trusted: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     proxy = f"http://127.0.0.1:{rig.port}"
     environment = {"PATH": os.environ["PATH"], "http_proxy": proxy, "HTTPS_PROXY": proxy, "CURL_CA_BUNDLE": str(trusted)}
-    command = ["curl", "--silent", "--show-error", "--max-time", "20", *arguments]
+    command = ["curl", "--silent", "--show-error", "--max-time", "50", *arguments]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
     out, err = await asyncio.wait_for(process.communicate(stdin), 60)
@@ -99,7 +99,7 @@ async def test_pythons_own_client_reaches_open_hosts_and_is_refused_others(rig: 
         context = ssl.create_default_context(cafile=str(trusted))
         handlers = [urllib.request.ProxyHandler({"http": proxy, "https": proxy}), urllib.request.HTTPSHandler(context=context)]
         try:
-            with urllib.request.build_opener(*handlers).open(url, timeout=20) as answer:
+            with urllib.request.build_opener(*handlers).open(url, timeout=60) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             with error:

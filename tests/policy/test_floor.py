@@ -16,7 +16,7 @@ from daimon.abi.tool import ArgumentRole, Effect, Manifest
 from daimon.machine.reader import ChildReader
 from daimon.policy.floor import MOST_CHARACTERS, StandingFloor
 
-READER = ChildReader(law.READS_SHELL)
+READER = ChildReader(law.READS_SHELL, patience_s=60.0)
 FLOOR = StandingFloor(READER)
 
 
@@ -125,7 +125,7 @@ def test_what_the_owner_added_means_nothing_else(command: str) -> None:
 
 def test_a_gateway_does_not_load_the_parser() -> None:
     code = "import sys, daimon.boot; print([name for name in sys.modules if 'tree_sitter' in name or 'policy.shell' in name])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[]\n"
 
 

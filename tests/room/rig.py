@@ -52,7 +52,7 @@ class Gateway:
         is_up, self._loop, self._told = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(target=self._serve, args=(is_up,), name="gateway")
         self._thread.start()
-        assert is_up.wait(DEADLINE_S)
+        assert is_up.wait(2 * DEADLINE_S)
         if self._failed:
             raise self._failed[0]
         return self.live

@@ -1,10 +1,11 @@
 """The page of approvals in a real browser: answered by one key, seen in every tab, told what came of it."""
 
+import json
 import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.room.gates import open_gate
 from tests.room.rig import DESK, PHONE, Room, axe
 
@@ -66,6 +67,33 @@ def test_what_takes_long_is_told_of_when_it_is_under_way_and_again_at_its_end(ro
     page.keyboard.press("a")
     expect(page.locator(".toast", has_text="under way")).to_be_visible()
     open_gate("gate-long@x.org")
+    expect(page.locator(".toast", has_text="mail: allow, done")).to_be_visible()
+
+
+def test_the_rest_in_which_it_was_asked_is_not_taken_for_the_end(room: Room) -> None:
+    lines, rests = list[WebSocketRoute](), list[str | bytes]()
+
+    def delayed(line: WebSocketRoute) -> None:
+        def heard(said: str | bytes) -> None:
+            is_rest = json.loads(said).get("update", {}).get("state") == "parked"
+            (rests.append if is_rest else line.send)(said)
+
+        lines.append(line)
+        line.connect_to_server().on_message(heard)
+
+    room.context.route_web_socket("**/v1/socket", delayed)
+    page = room.tab("/approvals")
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    room.live.ask("mail gate-early@x.org", "early-rest")
+    expect(page.get_by_role("heading", name="May I use mail?")).to_be_visible()
+    ready(page)
+    with page.expect_request("**/v1/events"):
+        page.keyboard.press("a")
+    while not rests:
+        page.evaluate("0")  # what comes on the line is heard meanwhile
+    lines[-1].send(rests[0])
+    expect(page.locator(".toast", has_text="under way")).to_be_visible()
+    open_gate("gate-early@x.org")
     expect(page.locator(".toast", has_text="mail: allow, done")).to_be_visible()
 
 

@@ -204,6 +204,27 @@ def test_what_was_read_before_a_save_and_comes_after_it_changes_nothing_in_the_f
     removed(room.live, "raced")
 
 
+def test_a_button_that_would_be_drawn_anew_while_it_is_pressed_is_pressed(room: Room) -> None:
+    made(room.live, "pressed")
+    page, held = room.tab("/automations/pressed"), list[Request]()
+    expect(page.get_by_label("Task", exact=True)).to_be_visible()
+
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        held.append(route.request)
+        page.get_by_role("button", name="Pause").hover()
+        page.mouse.down()
+        route.fulfill(response=answer)
+
+    page.route("**/v1/room/automations/pressed", late, times=1)
+    with page.expect_request_finished(lambda request: request in held):
+        room.live.ask("say something happens", "pressed")
+    page.evaluate("new Promise(done => setTimeout(done, 100))")  # by then it was drawn, if it was to be
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    removed(room.live, "pressed")
+
+
 def test_the_version_of_the_other_tab_can_be_taken(room: Room) -> None:
     room.forgiven = ("409",)
     made(room.live, "taken", task="say one")
@@ -248,6 +269,9 @@ def test_a_webhook_is_made_takes_a_signed_delivery_and_is_removed(room: Room) ->
     expect(page.get_by_text(EVIL)).to_be_visible()
     assert page.locator("main img").count() == 0
     assert axe(page) == []
+    assert posts.post({"kind": "ajar"}).json["outcome"] == "collected"
+    expect(rows.filter(has_text="kept")).to_have_count(2)
+    expect(page.get_by_text(EVIL)).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
     page.get_by_role("button", name="Remove").click()

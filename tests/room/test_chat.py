@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.room import seeding, tools
 from tests.room.gates import open_gate
 from tests.room.rig import PHONE, Gateway, Room, axe, gateway, signed_in
@@ -53,6 +53,22 @@ def test_a_message_is_answered_and_stands_there_once(room: Room) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("say good **day**")
 
 
+def test_a_message_stands_there_once_also_where_the_journal_is_faster_than_the_answer(room: Room) -> None:
+    page, seen = opened(room, "faster"), list[int]()
+
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        expect(page.locator(".said .prose")).to_have_text("once")
+        seen.append(page.locator(".bubble").count())
+        route.fulfill(response=answer)
+
+    page.route("**/v1/events", late, times=1)
+    with page.expect_request_finished(lambda request: request.url.endswith("/v1/events")):
+        write(page, "say once")
+    assert seen == [1]
+    expect(page.locator(".bubble")).to_have_text(["say once"])
+
+
 def test_shift_enter_begins_a_line(room: Room) -> None:
     page = opened(room, "lines")
     box = page.get_by_label("Message", exact=True)
@@ -93,6 +109,7 @@ def test_a_message_into_a_running_turn_steers_it(room: Room) -> None:
     expect(page.locator(".heard")).to_contain_text("say another course")
     expect(page.locator(".said .prose")).to_have_text("another course")
     expect(turns(page)).to_have_count(1)
+    expect(page.locator(".is-waiting, .is-pending")).to_have_count(0)
 
 
 def test_a_message_can_be_said_again(room: Room) -> None:
@@ -251,6 +268,22 @@ def test_a_message_from_elsewhere_appears_by_itself(room: Room) -> None:
     expect(page.locator('[data-name="elsewhere"]')).to_be_visible()
 
 
+def test_what_happens_while_a_conversation_is_being_read_is_seen_too(room: Room) -> None:
+    room.live.ask("say before", "being-read")
+    page = opened(room, "reading")
+    expect(page.locator(".line-state")).to_have_attribute("data-state", "online")
+
+    def late(route: Route) -> None:
+        old = route.fetch()
+        room.live.ask("say meanwhile", "being-read")
+        expect(page.locator('[data-name="being-read"] .talk-last')).to_have_text("meanwhile")
+        route.fulfill(response=old)
+
+    page.route("**/v1/conversations/entries?name=being-read*", late, times=1)
+    page.locator('[data-name="being-read"]').click()
+    expect(page.locator(".said .prose")).to_have_text(["before", "meanwhile"])
+
+
 def test_what_is_written_in_a_chat_of_another_channel_stays_here_unless_one_wants_it_there(room: Room) -> None:
     came = {"type": "message", "text": "say over there", "conversation": "telegram/42", "source": "telegram"}
     assert room.live.call("POST", "/v1/events", came).status == 202
@@ -259,8 +292,10 @@ def test_what_is_written_in_a_chat_of_another_channel_stays_here_unless_one_want
     expect(page.locator(".head-note")).to_have_text("Telegram")
     wish = page.get_by_label("Send the answer to Telegram too")
     expect(wish).not_to_be_checked()
+    drawn = wish.element_handle()
     write(page, "say only here")
     expect(page.locator(".said .prose")).to_have_text(["over there", "only here"])
+    assert drawn.evaluate("each => each.isConnected"), "it would be lost while it is set"
     wish.check()
     write(page, "say there too")
     expect(page.locator(".said .prose")).to_have_text(["over there", "only here", "there too"])

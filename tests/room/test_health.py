@@ -4,15 +4,17 @@ import asyncio
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.noon import noon
 from tests.room import locked
 from tests.room.rig import DEADLINE_S, PHONE, Gateway, Room, axe, gateway, room_of
 
+from daimon import config
 from daimon.abi.event import Said
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.money import Account, Scope, Usage
@@ -26,12 +28,13 @@ from daimon.testing.ids import CountingIds
 EVIL = "<img src=x onerror=alert(1)>"
 
 
-async def spend(path: Path) -> None:
+async def spend(path: Path, zone: tzinfo) -> None:
     """Three calls of two models, in three conversations, and three calls of a tool, today."""
     now = datetime.now(UTC)
+    today = now.astimezone(zone)
     clock = ManualClock(start=now)
     journal = await SqliteJournal.open(path, clock, CountingIds())
-    accounts = (Account(Scope.DAY, f"{now:%Y-%m-%d}"), Account(Scope.MONTH, f"{now:%Y-%m}"))
+    accounts = (Account(Scope.DAY, f"{today:%Y-%m-%d}"), Account(Scope.MONTH, f"{today:%Y-%m}"))
     try:
         for name, model, cost in (("a", "large", "0.75"), ("b", "large", "0.50"), (EVIL, "small", "0.25")):
             pen = await Desk(journal, clock).begin(name, Said((Text(name),)))
@@ -46,11 +49,12 @@ async def spend(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def spent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    home: Path = tmp_path_factory.mktemp("spent") / "home"
+    home, zone = tmp_path_factory.mktemp("spent") / "home", noon()
     home.mkdir()
     with ThreadPoolExecutor(1) as apart:  # the thread of the test has a loop already, the browser's
-        apart.submit(asyncio.run, spend(Home(home).journal)).result(DEADLINE_S)
-    with gateway(home, extensions=("tests.room.puppet", "tests.room.locked")) as running:
+        apart.submit(asyncio.run, spend(Home(home).journal, zone)).result(DEADLINE_S)
+    whose = config.Owner(timezone=zone.key)
+    with gateway(home, extensions=("tests.room.puppet", "tests.room.locked"), owner=whose) as running:
         yield running
 
 
@@ -64,12 +68,13 @@ def promised(page: Page, name: str) -> str:
     return page.locator(".promise").filter(has_text=name).locator("b").inner_text()
 
 
-def test_an_empty_home_has_noughts_and_says_what_will_stand_there(room: Room) -> None:
-    page = room.tab("/health")
-    expect(page.get_by_role("heading", name="Nothing was spent")).to_be_visible()
-    expect(page.get_by_role("heading", name="No tool was used")).to_be_visible()
-    assert promised(page, "lost") == "0"
-    assert axe(page) == []
+def test_an_empty_home_has_noughts_and_says_what_will_stand_there(browser: Browser, tmp_path: Path) -> None:
+    with gateway(tmp_path / "home") as running, room_of(browser, running) as room:
+        page = room.tab("/health")
+        expect(page.get_by_role("heading", name="Nothing was spent")).to_be_visible()
+        expect(page.get_by_role("heading", name="No tool was used")).to_be_visible()
+        assert promised(page, "lost") == "0"
+        assert axe(page) == []
 
 
 def test_what_was_spent_stands_there_to_the_cent(shown: Room) -> None:

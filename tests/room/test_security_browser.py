@@ -5,12 +5,13 @@ which cookies go whatever `SameSite` says: there only our own checks are left.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from tests.gateway.live import Live
 from tests.room.foreign import Site, site
-from tests.room.rig import Room
+from tests.room.rig import DEADLINE_S, PHONE, Room
 from tests.room.visitor import link
 
 ELSEWHERE = ("localhost", "127.0.0.1")
@@ -108,7 +109,7 @@ def test_another_site_that_opens_the_page_holds_no_window_of_it(room: Room, evil
         tab.evaluate("url => { window.held = open(url) }", room.live.url)
     opened.value.wait_for_load_state()
     assert opened.value.evaluate("window.opener") is None
-    assert tab.evaluate("window.held.closed") is True
+    tab.wait_for_function("window.held.closed")
 
 
 def test_the_secret_of_a_link_stays_in_no_history_and_in_no_script(room: Room) -> None:
@@ -235,9 +236,16 @@ def test_a_picture_is_shown_and_a_page_under_a_pictures_name_is_not_run(room: Ro
 # -- the way in
 
 
-def test_a_phone_asks_with_a_code_and_is_let_in(room: Room) -> None:
+def unknown(room: Room, **options: Any) -> BrowserContext:
+    """A browser that is not signed in."""
     assert room.context.browser is not None
-    context = room.context.browser.new_context(viewport={"width": 390, "height": 844})
+    context = room.context.browser.new_context(**options)
+    context.set_default_timeout(DEADLINE_S * 1000)
+    return context
+
+
+def test_a_phone_asks_with_a_code_and_is_let_in(room: Room) -> None:
+    context = unknown(room, viewport=PHONE)
     tab = context.new_page()
     tab.goto(f"{room.live.url}/enter")
     tab.get_by_label("What this device is called").fill("Anna's phone")
@@ -252,12 +260,11 @@ def test_a_phone_asks_with_a_code_and_is_let_in(room: Room) -> None:
 
 
 def test_a_link_that_was_used_says_so_and_offers_another_way(room: Room) -> None:
-    assert room.context.browser is not None
     used = link(room.live)
     first = room.context.new_page()
     first.goto(f"{room.live.url}/enter#{used}")
     first.wait_for_url(lambda url: "/enter" not in url)
-    context = room.context.browser.new_context()
+    context = unknown(room)
     second = context.new_page()
     second.goto(f"{room.live.url}/enter#{used}")
     expect(second.get_by_role("status")).to_contain_text("used already")

@@ -97,13 +97,15 @@ def test_a_backup_that_is_being_fetched_ends_with_the_device(daimon: Gateway, li
 # -- strangers
 
 
-@pytest.fixture
-def hasty() -> Iterator[None]:
-    """Nobody has much time, but enough for what the test itself sends: values of the modules, as they would be set for a busy machine."""
+@contextmanager
+def haste() -> Iterator[None]:
+    """Nobody has much time: values of the modules, as they would be set for a busy machine. Whoever is to come in has done so before."""
     before = patient.PatientProtocol.head_s, door.STRANGERS_S
     patient.PatientProtocol.head_s = door.STRANGERS_S = 1.0
-    yield
-    patient.PatientProtocol.head_s, door.STRANGERS_S = before
+    try:
+        yield
+    finally:
+        patient.PatientProtocol.head_s, door.STRANGERS_S = before
 
 
 def rest(line: socket.socket) -> bytes:
@@ -114,26 +116,24 @@ def rest(line: socket.socket) -> bytes:
     return got
 
 
-@pytest.mark.usefixtures("hasty")
 def test_empty_lines_hold_no_connection_open(live: Live) -> None:
-    with socket.create_connection(("127.0.0.1", live.connect().port), DEADLINE_S) as line:
+    with haste(), socket.create_connection(("127.0.0.1", live.connect().port), DEADLINE_S) as line:
         line.sendall(b"\r\n")
         assert rest(line) == b""
 
 
-@pytest.mark.usefixtures("hasty")
 def test_who_is_not_in_cannot_hold_a_connection_open_with_a_body_that_never_ends(live: Live) -> None:
     body = json.dumps({"secret": "x" * 100}).encode()
-    with sending(visitor(live), "/v1/enter", body) as line:
+    with haste(), sending(visitor(live), "/v1/enter", body) as line:
         assert status(line) == b"400"
         line.sendall(b" ")
         line.recv(4_096)
         assert rest(line) == b""
 
 
-@pytest.mark.usefixtures("hasty")
 def test_who_is_in_may_take_longer_for_a_body_than_a_stranger(live: Live) -> None:
-    with sending(signed_in(live), "/v1/events", EVENT) as line:
+    device = signed_in(live)
+    with haste(), sending(device, "/v1/events", EVENT) as line:
         line.settimeout(2 * door.STRANGERS_S)
         with pytest.raises(TimeoutError):
             line.recv(1)

@@ -1,5 +1,6 @@
 """Settings in a real browser: models, channels, secrets, policies, people, devices, budgets and backups, each with a real backend."""
 
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from playwright.sync_api import Page, expect
-from tests.room.rig import PHONE, Gateway, Room, axe
+from tests.gateway.live import Live
+from tests.room.rig import DEADLINE_S, PHONE, Gateway, Room, axe
 from tests.steward.rig import furnished
 
 from daimon import keeper
@@ -51,6 +53,16 @@ def opened(room: Room, section: str) -> Page:
     expect(page.locator(".settings-content > *").first).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
     return page
+
+
+def until_heard(live: Live, knocks: int) -> None:
+    """What was said in the chats is there: the owner's is paired, and so many knocked. The page is read once."""
+    until = time.monotonic() + DEADLINE_S
+    while True:
+        there = live.get("/v1/people")
+        if len(there["knocks"]) == knocks and any(each["contacts"] for each in there["people"] if each["person"]["id"] == "owner"):
+            return
+        assert time.monotonic() < until, there
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -125,6 +137,7 @@ def test_a_bot_is_added_and_paired_and_a_nasty_stranger_let_in(room: Room, teleg
     dialog.get_by_role("button", name="Done").click()
     expect(page.locator(".list > li").filter(has_text="Telegram").get_by_text("up", exact=True)).to_be_visible()
     assert TOKEN not in page.content()
+    until_heard(room.live, knocks=2)
     people = opened(room, "people")
     expect(people.get_by_text("You", exact=True)).to_be_visible()
     stranger = people.locator(".list > li").filter(has_text=NASTY)

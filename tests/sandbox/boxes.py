@@ -1,6 +1,7 @@
 """Boxes for tests: real ones, and programs that are run as somebody else, or where something is missing."""
 
 import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -21,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = Path(__file__).parent / "elsewhere.py"
 NOBODY = 12_345
 DEADLINE_S = 120.0
+FILE_S = 900.0
+"""For all tests of a file, one after the other."""
 SMALL = Limits(memory_mb=256, processes=64, open_files=128, file_mb=8, disk_mb=24)
 WORKER = Role(name="worker", write=(".",), limits=Limits(memory_mb=1024))
 
@@ -38,7 +41,7 @@ async def opened(role: Role, workspace: Path, **environment: str) -> AsyncIterat
 
 
 async def sh(box: RunningBox, line: str, **more: Any) -> Ran:
-    return await box.run(Command(argv=("/bin/sh", "-c", line), **{"timeout_s": 60.0, **more}))
+    return await box.run(Command(argv=("/bin/sh", "-c", line), **{"timeout_s": DEADLINE_S, **more}))
 
 
 async def said(box: RunningBox, line: str, **more: Any) -> str:
@@ -48,14 +51,16 @@ async def said(box: RunningBox, line: str, **more: Any) -> str:
     return ran.out.head.decode().strip()
 
 
-def elsewhere(argv: list[str], environment: dict[str, str] | None = None, **wanted: Any) -> subprocess.CompletedProcess[bytes]:
+def elsewhere(
+    argv: list[str], environment: dict[str, str] | None = None, deadline_s: float = DEADLINE_S, **wanted: Any
+) -> subprocess.CompletedProcess[bytes]:
     """Runs it as `elsewhere.py` says."""
     shown = [sys.base_prefix, sys.prefix, str(ROOT)]
     words = [sys.executable, "-B", str(ELSEWHERE), json.dumps({"show": shown, **wanted}), *argv]
     own = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     paths = {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        words, cwd=ROOT, env={**own, **paths, **(environment or {})}, capture_output=True, check=False, timeout=DEADLINE_S
+        words, cwd=ROOT, env={**own, **paths, **(environment or {})}, capture_output=True, check=False, timeout=deadline_s
     )
 
 
@@ -87,6 +92,17 @@ def box_processes(holder: int) -> set[int]:
     return found
 
 
+def held() -> tuple[set[str], set[str]]:
+    """Mounts and descriptors of this process. What nobody reaches any more, whoever left it, is gone first."""
+    gc.collect()
+    return set(Path("/proc/self/mounts").read_text().splitlines()), set(os.listdir("/proc/self/fd"))
+
+
+def assert_nothing_new(before: tuple[set[str], set[str]]) -> None:
+    for then, now in zip(before, held(), strict=True):
+        assert now <= then
+
+
 async def all_gone(pids: set[int]) -> None:
     async with asyncio.timeout(DEADLINE_S):
         while any(is_running(pid) for pid in pids):  # noqa: ASYNC110 - they are other people's children
@@ -104,7 +120,7 @@ def passes_as_nobody(tests: Path) -> None:
     """What a file of tests holds for root, it holds for an ordinary user."""
     with place_of(NOBODY) as place:
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", f"{place}/tests"]
-        done = elsewhere([*words, str(tests.relative_to(ROOT))], {"HOME": str(place)}, uid=NOBODY)
+        done = elsewhere([*words, str(tests.relative_to(ROOT))], {"HOME": str(place)}, FILE_S, uid=NOBODY)
     last = done.stdout.decode(errors="replace")
     assert done.returncode == 0, f"{last[-6000:]}{done.stderr.decode(errors='replace')[-2000:]}"
     assert " passed" in last

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.sandbox.boxes import NOBODY, ROOT, elsewhere, needs_bwrap, needs_root, place_of
+from tests.sandbox.boxes import FILE_S, NOBODY, ROOT, elsewhere, needs_bwrap, needs_root, place_of
 
 SAME = "test_of_a_gigabyte_the_beginning_and_the_end_are_kept"
 """Whoever reads is the same, and reading takes long."""
@@ -27,7 +27,7 @@ pytestmark = [needs_bwrap, needs_root]
 def test_an_ordinary_user_has_the_same_box(name: str) -> None:
     with place_of(NOBODY) as place:
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", f"not {SAME}", "--basetemp", f"{place}/tests"]
-        done = elsewhere([*words, str(Path(__file__).parent.relative_to(ROOT) / name)], {"HOME": str(place)}, uid=NOBODY)
+        done = elsewhere([*words, str(Path(__file__).parent.relative_to(ROOT) / name)], {"HOME": str(place)}, FILE_S, uid=NOBODY)
     last = done.stdout.decode(errors="replace")
     assert done.returncode == 0, f"{last[-6000:]}{done.stderr.decode(errors='replace')[-2000:]}"
     assert " passed" in last

@@ -10,7 +10,19 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.sandbox.boxes import DEADLINE_S, ROOT, WORKER, all_gone, box_processes, needs_bwrap, opened, said, sh
+from tests.sandbox.boxes import (
+    DEADLINE_S,
+    ROOT,
+    WORKER,
+    all_gone,
+    assert_nothing_new,
+    box_processes,
+    held,
+    needs_bwrap,
+    opened,
+    said,
+    sh,
+)
 
 from daimon.abi.box import Command, Limits, Role
 from daimon.abi.errors import Lost, Misconfigured
@@ -50,10 +62,8 @@ def command_of(pid: int) -> str:
 async def test_when_a_part_of_a_box_is_killed_whoever_waits_hears_that_it_is_lost(tmp_path: Path, part: str) -> None:
     async with opened(WORKER, tmp_path) as box:
         running = await in_use(box)
-        parts = await below(os.getpid(), 4)
-        victim = next(
-            pid for pid in sorted(parts) if (part in command_of(pid) if part != "bwrap" else "bwrap" in command_of(pid).split()[0])
-        )
+        parts = await below(box._process.pid, 3) | {box._process.pid}
+        victim = next(pid for pid in sorted(parts) if part in (command_of(pid).partition(" ")[0] if part == "bwrap" else command_of(pid)))
         os.kill(victim, signal.SIGKILL)
         with pytest.raises(Lost, match="what ran in it has ended"):
             async with asyncio.timeout(DEADLINE_S):
@@ -68,17 +78,13 @@ async def test_a_closed_box_leaves_nothing(tmp_path: Path) -> None:
     before = held()
     async with opened(WORKER, tmp_path) as box:
         running = asyncio.create_task(sh(box, "exec sleep 1000"))
-        parts = await below(os.getpid(), 4)
+        parts = await below(box._process.pid, 3) | {box._process.pid}
         await box.close()
         await all_gone(parts)
         with pytest.raises(Lost):
             await running
-    assert held() == before
+    assert_nothing_new(before)
     assert not own_groups(parts)
-
-
-def held() -> tuple[str, list[str]]:
-    return Path("/proc/self/mounts").read_text(), sorted(os.listdir("/proc/self/fd"))
 
 
 def own_groups(pids: set[int]) -> list[str]:
@@ -119,8 +125,9 @@ async def test_with_the_gateway_the_box_ends(tmp_path: Path, how: signal.Signals
 async def test_a_box_that_is_given_up_while_it_starts_leaves_nothing(tmp_path: Path, number: int) -> None:
     workspace = tmp_path / uuid4().hex  # names of pytest's directories repeat from worker to worker
     workspace.mkdir()
+    others = len(box_processes(os.getpid())) - 1
     starting = asyncio.create_task(in_a_box(workspace))
-    await below(os.getpid(), number)
+    await below(os.getpid(), others + number)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
@@ -221,6 +228,42 @@ async def test_how_a_command_ended_is_not_said_twice(tmp_path: Path) -> None:
         assert (ran.end, ran.code) == ("timeout", 130)
     finally:
         await box.close()
+
+
+DIES_SLOWLY = """
+import json, socket, sys, time
+line = socket.socket(fileno=int(sys.argv[-2]))
+line.send(b'{"hello": 1}')
+while order := line.recv(65536):
+    if json.loads(order).get("signal") == 9:
+        time.sleep(2)
+        line.send(b'{"id": 1, "ended": 9}')
+        line.send(b'{"id": 1, "cleared": true, "left": []}')
+"""
+
+
+async def test_who_was_killed_may_take_a_while_to_go_without_costing_the_box(tmp_path: Path) -> None:
+    spec = spec_of(Wanted(WORKER, tmp_path, {}))
+    box = await started(replace(spec, supervisor=(spec.supervisor[0], "-I", "-S", "-c", DIES_SLOWLY)), WORKER)
+    try:
+        ran = await sh(box, "true", timeout_s=0.1)
+        assert (ran.end, ran.code) == ("timeout", 128 + signal.SIGKILL)
+        assert box.is_alive
+    finally:
+        await box.close()
+
+
+async def test_commands_stand_back_behind_whoever_stops_them(tmp_path: Path) -> None:
+    async with opened(WORKER, tmp_path) as box:
+        running = await in_use(box)
+        parts = await below(box._process.pid, 3) | {box._process.pid}
+        nice = {pid: os.getpriority(os.PRIO_PROCESS, pid) for pid in parts}
+        commands = {pid for pid in parts if command_of(pid).startswith("sleep ")}
+        assert len(commands) == 1
+        assert {nice[pid] for pid in commands} == {nice[box._process.pid] + 10}
+        assert {nice[pid] for pid in parts - commands} == {nice[box._process.pid]}
+        running.cancel()
+        await asyncio.wait([running])
 
 
 @pytest.mark.parametrize("left", ['"x"', '["\\ud800"]', "{}", "[[[[]]]]", "[1, null, {}]", '["' + "x" * 30_000 + '"]'])

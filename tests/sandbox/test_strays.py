@@ -18,11 +18,11 @@ STRAY = "(env -i setsid sleep 1000 >/dev/null 2>&1 </dev/null &)"
 NAMELESS = """
 import os, time
 kept = []
-for _ in range(40):
+for _ in range({files}):
     kept.append(os.open("x", os.O_CREAT | os.O_RDWR))
     os.unlink("x")
     os.posix_fallocate(kept[-1], 0, 8 << 20)
-    time.sleep(0.05)
+time.sleep({then_s})
 """
 
 
@@ -53,11 +53,11 @@ async def test_a_daemon_that_took_its_mark_off_ends_with_its_command(tmp_path: P
 
 async def test_files_without_a_name_count_towards_the_disk(tmp_path: Path) -> None:
     async with opened(tmp_path) as box:
-        ran = await box.run(Command(argv=("python3", "-c", NAMELESS), timeout_s=60.0))
+        ran = await box.run(Command(argv=("python3", "-c", NAMELESS.format(files=40, then_s=1000)), timeout_s=60.0))
         assert ran.end == "disk"
 
 
 async def test_one_file_without_a_name_is_fine(tmp_path: Path) -> None:
     async with opened(tmp_path) as box:
-        ran = await box.run(Command(argv=("python3", "-c", NAMELESS.replace("40", "2")), timeout_s=60.0))
+        ran = await box.run(Command(argv=("python3", "-c", NAMELESS.format(files=2, then_s=0.2)), timeout_s=60.0))
         assert (ran.end, ran.code) == ("exited", 0)

@@ -8,7 +8,8 @@ from typing import Any
 from tests.gateway.live import Live
 
 BUDGET, BACKUPS = "/v1/settings/budget", "/v1/settings/backups"
-DEADLINE_S = 60
+DEADLINE_S = 120
+"""A process of its own makes them."""
 
 
 def until_done(daimon: Live) -> Any:

@@ -1,6 +1,7 @@
 """Secrets through the API: they go in, and nothing of them ever comes out."""
 
 import json
+from contextlib import closing
 
 import pytest
 from tests.gateway.live import Live
@@ -26,8 +27,8 @@ def test_a_secret_goes_in_and_is_never_seen_again(daimon: Live) -> None:
         assert answer.status == 200, answer.body
         assert VALUE.encode() not in answer.body
         assert NEWER.encode() not in answer.body
-    vault = keeper.opened(daimon.home, {})
-    assert vault.reveal("github", "test", "api.github.com") == NEWER
+    with closing(keeper.opened(daimon.home, {})) as vault:
+        assert vault.reveal("github", "test", "api.github.com") == NEWER
     for file in daimon.home.path.rglob("*"):
         if file.is_file():
             assert VALUE.encode() not in file.read_bytes()
@@ -63,15 +64,15 @@ def test_json_that_is_cut_short_is_refused_without_what_was_in_it(daimon: Live) 
 def test_a_name_that_is_taken_keeps_its_value(daimon: Live) -> None:
     daimon.call("POST", PLACE, {"name": "one", "value": VALUE})
     assert daimon.call("POST", PLACE, {"name": "one", "value": NEWER}).status == 400
-    assert keeper.opened(daimon.home, {}).is_same("one", VALUE)
+    with closing(keeper.opened(daimon.home, {})) as vault:
+        assert vault.is_same("one", VALUE)
     assert daimon.call("POST", f"{PLACE}/two/value", {"value": NEWER}).status == 404
 
 
 def test_a_vault_that_was_locked_meanwhile_says_so_and_the_rest_works(daimon: Live) -> None:
     daimon.call("POST", PLACE, {"name": "one", "value": VALUE})
-    vault = keeper.opened(daimon.home, {})
-    vault.seal(keeper.source("passphrase", daimon.home, {}, lambda: "correct horse battery staple"))
-    vault.close()
+    with closing(keeper.opened(daimon.home, {})) as vault:
+        vault.seal(keeper.source("passphrase", daimon.home, {}, lambda: "correct horse battery staple"))
     view = daimon.get(PLACE)
     assert view["secrets"] == []
     assert "passphrase" in view["locked"]

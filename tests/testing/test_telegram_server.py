@@ -30,7 +30,7 @@ class Asker:
 
 @asynccontextmanager
 async def asker() -> AsyncIterator[Asker]:
-    async with asyncio.timeout(60), TelegramServer() as server, httpx2.AsyncClient(trust_env=False) as client:
+    async with asyncio.timeout(60), TelegramServer() as server, httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         yield Asker(server, client)
 
 

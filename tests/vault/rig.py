@@ -32,7 +32,7 @@ def vault_at(
         KeyFile(home / "vault.key", replace),
         Passphrase(lambda: given.get("DAIMON_VAULT_PASSPHRASE") or ask()),
         Credential(given.get("CREDENTIALS_DIRECTORY")),
-        SystemKeyring(1.0),
+        SystemKeyring(60.0),
     )
     clock = clock or ManualClock()
     file = SealedFile(home / "vault.sealed", sources, lambda: sources.usual(given), replace)

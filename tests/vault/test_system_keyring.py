@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DEADLINE_S = 60
+DEADLINE_S = 120
 KEEPS = """
 import json, os
 from pathlib import Path
@@ -30,7 +30,7 @@ home = Path(sys.argv[1])
 vault = vault_at(home)
 vault.add("github", TOKEN, GITHUB)
 try:
-    vault.seal(SystemKeyring(1.0))
+    vault.seal(SystemKeyring(float(sys.argv[2])))
 except Misconfigured as error:
     print(error)
 print(vault_at(home).source, values(vault_at(home)) == (TOKEN,))
@@ -44,7 +44,7 @@ def run(tmp_path: Path, package: str | None, code: str) -> list[str]:
     (home := tmp_path / "home").mkdir(exist_ok=True)
     path = os.pathsep.join(map(str, (place, ROOT / "src", ROOT)))
     environment = {**os.environ, "PYTHONPATH": path, "KEPT": str(tmp_path / "kept.json")}
-    command = [sys.executable, "-c", code, str(home)]
+    command = [sys.executable, "-c", code, str(home), str(1 if package == HANGS else DEADLINE_S)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -54,7 +54,7 @@ def test_the_key_is_kept_by_the_keyring_and_opens_the_vault_again(tmp_path: Path
     assert run(tmp_path, KEEPS, SEALING) == ["keyring True"]
     assert not (tmp_path / "home" / "vault.key").exists()
     again = "import sys\nfrom pathlib import Path\nfrom tests.vault.rig import *\nvault = vault_at(Path(sys.argv[1]))\n"
-    again += "vault.seal(SystemKeyring(1.0))\nprint(values(vault) == (TOKEN,))\n"
+    again += "vault.seal(SystemKeyring(60.0))\nprint(values(vault) == (TOKEN,))\n"
     assert run(tmp_path, None, again) == ["True"]
     assert (tmp_path / "kept.json").read_text().count("daimon-vault/") == 1
     (tmp_path / "kept.json").unlink()

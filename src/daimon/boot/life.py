@@ -85,7 +85,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
         await ground.journal.reconsider(knowledge.mind.brain.budget.limits, knowledge.mind.used)
         serving = await open_sockets(stack, whole, port)
         async with asyncio.TaskGroup() as tasks:
-            work = [tasks.create_task(job) for job in (*_work(whole, manager), serving.clients.serve())]
+            work = [tasks.create_task(job) for job in (*_work(whole), serving.clients.serve())]
             for server in serving.servers:
                 tasks.create_task(server.serve())
                 await server.started()
@@ -95,6 +95,7 @@ async def running(home: Home, settings: config.Settings, port: int | None = None
             listening = tasks.create_task(post.supervisor.serve())  # last: what comes in finds everything in its place
             serving.readiness.state = "ready"
             manager.ready(serving.url)
+            work.append(tasks.create_task(manager.keep_beating(partial(_alive, ground.journal), ground.clock)))
             yield Daimon(serving.url, whole.warnings, ground.journal.stopped, post.hall, bool(user.warnings()), whole)
             serving.readiness.state = "ending"
             await _come_to_rest(whole, manager, listening)
@@ -110,7 +111,7 @@ def _let_the_collector_rest(stack: AsyncExitStack) -> None:
     stack.callback(gc.unfreeze)
 
 
-def _work(whole: Whole, manager: Manager) -> tuple[Coroutine[Any, Any, None], ...]:
+def _work(whole: Whole) -> tuple[Coroutine[Any, Any, None], ...]:
     """What runs for as long as the gateway does, beside its servers and channels."""
     ground, knowledge, workplace, post = whole.ground, whole.knowledge, whole.workplace, whole.post
     return (
@@ -124,7 +125,6 @@ def _work(whole: Whole, manager: Manager) -> tuple[Coroutine[Any, Any, None], ..
         *whole.heart.beats(ground.feed),
         *whole.servers.watching(ground.feed, ground.journal),
         whole.schooling.learner.serve(),
-        manager.keep_beating(partial(_alive, ground.journal), ground.clock),
     )
 
 

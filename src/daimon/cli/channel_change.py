@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daimon import homes
 from daimon.cli import hidden, screen
+from daimon.cli.attention import attentive
 from daimon.cli.reloading import News, reloaded
 from daimon.gateway.client import Client
 from daimon.hookup import Hookup
@@ -62,7 +63,8 @@ def _asked(left: tuple[str, ...], as_json: bool) -> bool:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     try:
-        return input(screen.plain(f"Take {' and '.join(left)} out of the vault too? [Y/n] ")).strip().lower() in ("", "y", "yes")
+        with attentive():
+            return input(screen.plain(f"Take {' and '.join(left)} out of the vault too? [Y/n] ")).strip().lower() in ("", "y", "yes")
     except EOFError:
         return False
 

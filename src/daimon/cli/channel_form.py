@@ -9,6 +9,7 @@ from typing import Protocol
 from daimon import hookup
 from daimon.abi.errors import BadInput, LockedOut
 from daimon.cli import hidden, screen
+from daimon.cli.attention import attentive
 from daimon.steward.channel_questions import Asked
 
 
@@ -96,6 +97,7 @@ def _is_yes(answer: str) -> bool:
 
 def _line(question: str) -> str:
     try:
-        return input(screen.plain(question)).strip()
+        with attentive():
+            return input(screen.plain(question)).strip()
     except EOFError:
         raise KeyboardInterrupt from None

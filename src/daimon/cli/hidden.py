@@ -10,6 +10,7 @@ import warnings
 
 from daimon import keeper
 from daimon.abi.errors import BadInput, DaimonError
+from daimon.cli.attention import attentive
 from daimon.config import Home
 
 _MOST_BYTES = 1024 * 1024
@@ -22,7 +23,8 @@ def ask(question: str, instead: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("error", getpass.GetPassWarning)
         try:
-            return getpass.getpass(question)
+            with attentive():
+                return getpass.getpass(question)
         except EOFError:
             raise KeyboardInterrupt from None
         except getpass.GetPassWarning:

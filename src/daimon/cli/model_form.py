@@ -10,6 +10,7 @@ from typing import Literal
 from daimon import setup
 from daimon.abi.errors import BadInput, ProviderFailed
 from daimon.cli import hidden, screen
+from daimon.cli.attention import attentive
 from daimon.setup import Found, Offer
 from daimon.steward import model_words as words
 from daimon.steward.model_adding import OwnPrice, Picked
@@ -147,7 +148,8 @@ def _ask(question: str, usual: str = "") -> str:
     shown = f"{question} [{usual}]: " if usual else f"{question}: "
     while True:
         try:
-            answer = input(screen.plain(shown)).strip()
+            with attentive():
+                answer = input(screen.plain(shown)).strip()
         except EOFError:
             raise KeyboardInterrupt from None
         if answer or usual:

@@ -42,7 +42,7 @@ CHECK_S = 10.0
 """After so much silence the journal is asked."""
 QUIET_S = 2.0
 """After so much silence the one who waits is told that something goes on."""
-CONNECT_S = 10.0
+CONNECT_S = 60.0
 RESTING = (State.PARKED, State.DONE, State.FAILED)
 
 
@@ -169,7 +169,7 @@ class Exchange:
                     return
             elif self._concerns(heard):
                 heard_at = checked_at = now
-                if isinstance(heard, Changed) and heard.state in RESTING:
+                if isinstance(heard, Changed) and heard.state in RESTING and self._has_heard(heard.turn, heard.state):
                     return
                 yield from self._shown(heard)
 
@@ -267,17 +267,19 @@ class Exchange:
             turn = self._line.client.event(self.event).turn
             if turn is not None:
                 self.turn = turn.id
-            return turn is not None and turn.state in RESTING and (turn.state is not State.PARKED or self._has_heard(turn.id))
+            return turn is not None and turn.state in RESTING and self._has_heard(turn.id, turn.state)
         except NotRunning:
             self._require_patience()
             return False
 
-    def _has_heard(self, turn: TurnId) -> bool:
-        """A turn that has not taken in its answer yet only seems to rest."""
-        if self._answer is None:
+    def _has_heard(self, turn: TurnId, state: State) -> bool:
+        """A turn that has not taken in its answer yet only seems to rest: it parked when it asked, and that may be heard late."""
+        if self._answer is None or state is not State.PARKED:
             return True
-        steps = self._line.client.trace(turn).steps
-        return any(isinstance(step.body, Received) and step.body.event == self._answer for step in steps)
+        with suppress(NotRunning):
+            steps = self._line.client.trace(turn).steps
+            return any(isinstance(step.body, Received) and step.body.event == self._answer for step in steps)
+        return False
 
     def _require_patience(self) -> None:
         self._lost_at = self._lost_at or time.monotonic()

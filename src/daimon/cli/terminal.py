@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from daimon.cli import screen
+from daimon.cli.attention import attentive
 from daimon.cli.history import History
 from daimon.cli.interrupt import Interrupt
 from daimon.cli.speech import HANG, answers, question
@@ -77,7 +78,7 @@ class Keyboard:
         return _clean(_unfenced(text))
 
     def _line(self, prompt: str) -> str:
-        with self._interrupt.window():
+        with self._interrupt.window(), attentive():
             lines = [input(_bold(prompt))]
             while not self._has_marks and select.select([sys.stdin], [], [], BURST_S)[0]:
                 lines.append(input())

@@ -45,10 +45,17 @@ def steadily(path: Path, look: Callable[[], T], is_fine: Callable[[T], bool]) ->
 
 
 def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
+    return _written(path.with_name(f"{path.name}-wal"))[1:] > (0,)
 
 
 def _moment(path: Path) -> tuple[int, ...]:
-    parts = [path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal")]
-    return tuple(number for part in parts if part.exists() for number in (part.stat().st_mtime_ns, part.stat().st_size))
+    return (*_written(path), *_written(path.with_name(f"{path.name}-wal")))
+
+
+def _written(path: Path) -> tuple[int, ...]:
+    """When, and how much; nothing where it is not there: whoever closes a database last takes its log away, at any moment."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_mtime_ns, found.st_size

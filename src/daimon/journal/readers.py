@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import apsw
 
+from daimon.abi.errors import JournalStopped
 from daimon.journal.writer import explain
 
 T = TypeVar("T")
@@ -27,12 +28,19 @@ class Readers:
         self._path = path
         self._mine = threading.local()
         self._held: list[apsw.Connection] = []
+        self._is_closed = False
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="journal-reader")
 
     async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.here, work)
+        self._require_open()
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._here, work)
 
     def here(self, work: Callable[[apsw.Connection], T]) -> T:
+        """On the calling thread."""
+        self._require_open()
+        return self._here(work)
+
+    def _here(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
             if not hasattr(self._mine, "connection"):
                 self._mine.connection = open_reader(self._path)
@@ -41,7 +49,12 @@ class Readers:
         except apsw.Error as error:
             raise explain(error) from error
 
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise JournalStopped("the journal is closed")
+
     async def close(self) -> None:
+        self._is_closed = True
         await asyncio.to_thread(self._pool.shutdown)
         for connection in self._held:  # by name: one that somebody still holds, closed after the writer's, would leave the log behind
             connection.close(True)

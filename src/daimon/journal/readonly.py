@@ -121,7 +121,7 @@ class ReadOnlyJournal:
         try:
             result = work(self._connection or self._open())
         except (apsw.Error, DaimonError) as error:
-            if not self._is_torn():
+            if not (self._is_torn() or self._has_lost_its_log()):
                 raise _sentence(self._path, error) from error
         else:
             if not self._is_torn():
@@ -146,9 +146,13 @@ class ReadOnlyJournal:
         """Did somebody write while this was read as immutable?"""
         return bool(self._opened_at) and (_has_log(self._path) or _moment(self._path) != self._opened_at)
 
+    def _has_lost_its_log(self) -> bool:
+        """Was it to be read with a log that whoever closed the journal has merged and taken away?"""
+        return not self._opened_at and not _has_log(self._path)
+
 
 def _require_file(path: Path) -> None:
-    if path.exists() and path.stat().st_size > 0:
+    if _size(path) > 0:
         return
     if path.with_name(path.name + ".exists").exists():
         raise JournalDamaged(
@@ -158,8 +162,15 @@ def _require_file(path: Path) -> None:
 
 
 def _has_log(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
+    return _size(path.with_name(path.name + "-wal")) > 0
+
+
+def _size(path: Path) -> int:
+    """0 where there is none: whoever closes a journal last takes its log away, at any moment."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _moment(path: Path) -> tuple[int, ...]:

@@ -60,6 +60,7 @@ from daimon.abi.runs import Run, Sought
 from daimon.abi.step import Step
 from daimon.abi.trace import Traces
 from daimon.abi.turn import Pins, State, Turn
+from daimon.abi.unbroken import unbroken
 from daimon.journal import (
     amendments,
     archive,
@@ -119,10 +120,15 @@ class SqliteJournal:
         return cls(path, await asyncio.to_thread(prepare, path), clock, ids)
 
     async def close(self) -> None:
+        await unbroken(self._close())  # half closed, it would leave its log behind
+
+    async def _close(self) -> None:
         await self._writer.close()
-        await self._readers.close()
-        with suppress(apsw.Error):  # closing tidies up; what was promised is on disk already, and the reason to close is known
-            await asyncio.to_thread(self._connection.close)
+        try:
+            await self._readers.close()
+        finally:
+            with suppress(apsw.Error):  # closing tidies up; what was promised is on disk already, and the reason to close is known
+                await asyncio.to_thread(self._connection.close)
 
     @property
     def stopped(self) -> "asyncio.Future[JournalFailed]":

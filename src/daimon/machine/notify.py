@@ -8,7 +8,8 @@ A beat must prove something: `keep_beating` sends one only after its caller's pr
 beat says that the loop turns and that whatever the proof asked has answered.
 
 The variables are taken out of the environment: programs that are started later must not speak for this one. Without a manager nothing is
-sent. A manager that does not listen is no reason to fail: a datagram that cannot be sent is dropped.
+sent. A manager that does not listen is no reason to fail: a datagram that cannot be sent is dropped. Only few fit into its queue (often
+ten), so there a beat gives way, for the next one says the same. What is said once waits for room: without `ready` the start would fail.
 """
 
 import socket
@@ -20,6 +21,8 @@ from daimon.abi.ports import Clock
 
 ABSTRACT = "@"
 BEATS_PER_LIMIT = 3
+ROOM_S = 5.0
+"""What is said once waits so long for room in the queue of the manager."""
 
 
 class Manager:
@@ -31,10 +34,10 @@ class Manager:
         """A beat is wanted within this time; 0: none is."""
 
     def ready(self, status: str) -> None:
-        self._tell("READY=1", f"STATUS={status}")
+        self._tell("READY=1", f"STATUS={status}", wait_s=ROOM_S)
 
     def stopping(self, status: str, at_most_s: float) -> None:
-        self._tell("STOPPING=1", f"STATUS={status}", f"EXTEND_TIMEOUT_USEC={int(at_most_s * 1e6)}")
+        self._tell("STOPPING=1", f"STATUS={status}", f"EXTEND_TIMEOUT_USEC={int(at_most_s * 1e6)}", wait_s=ROOM_S)
 
     async def keep_beating(self, prove: Callable[[], Awaitable[None]], clock: Clock) -> None:
         """Runs until cancelled. `prove` raises, or does not return, where something is not alive: then no beat is sent."""
@@ -44,12 +47,13 @@ class Manager:
                 self._tell("WATCHDOG=1")
             await clock.sleep(self._limit_s / BEATS_PER_LIMIT)
 
-    def _tell(self, *lines: str) -> None:
+    def _tell(self, *lines: str, wait_s: float = 0.0) -> None:
         if not self._address:
             return
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as line:
-            line.setblocking(False)
-            line.sendto("\n".join(lines).encode(), self._address)
+            line.settimeout(wait_s)
+            line.connect(self._address)  # only then does the system know whose queue must have room
+            line.send("\n".join(lines).encode())
 
 
 def manager_of(environment: MutableMapping[str, str], pid: int) -> Manager:

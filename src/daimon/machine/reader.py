@@ -25,9 +25,9 @@ from collections.abc import Sequence
 from daimon.machine.child import HEAD, MOST_ASKED, MOST_TOLD, framed
 
 PATIENCE_S = 2.0
-START_S = 5.0
+START_S = 20.0
 """Of its own, and longer: a busy machine that starts it slowly says nothing about the command."""
-REAP_S = 1.0
+REAP_S = 10.0
 _PATHS = "import sys\nsys.path += sys.argv[1:]\n"
 _LOG = logging.getLogger(__name__)
 

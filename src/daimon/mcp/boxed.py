@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _SAID = 400
-_DIES_S = 1.0
+_DIES_S = 10.0
+"""Until it is known how a process ended whose output is closed, which takes its time on a busy machine. It may also live on."""
 
 
 class Boxed:
@@ -149,7 +150,7 @@ async def _piped(stdin: int, stdout: int, bounds: Bounds, ending: AsyncExitStack
     reader = asyncio.StreamReader()
     hears, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(stdout, "rb", buffering=0))
     ending.callback(hears.close)
-    unread = asyncio.StreamReader()  # a protocol wants one
+    unread = asyncio.StreamReader()  # a protocol wants one, and closes it when all is closed
     says, protocol = await loop.connect_write_pipe(lambda: asyncio.StreamReaderProtocol(unread), os.fdopen(stdin, "wb", buffering=0))
-    ending.callback(says.abort)
+    ending.callback(lambda: None if unread.at_eof() else says.abort())  # it cannot be asked twice
     return Pipes(reader, asyncio.StreamWriter(says, protocol, None, loop), bounds)

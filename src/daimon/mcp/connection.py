@@ -60,7 +60,7 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        return self._client is not None and self._task is not None and not self._task.done()
+        return self._client is not None and not self._leaving.is_set() and self._task is not None and not self._task.done()
 
     @property
     def is_over(self) -> bool:
@@ -204,7 +204,7 @@ class Connection:
     async def _over(self, code: int) -> None:
         """What ended it is known when the task has cleared up."""
         if self._task is not None and code != IN_DOUBT:
-            await asyncio.wait((self._task,), timeout=self._bounds.grace_s + 5)
+            await asyncio.wait((self._task,), timeout=self._bounds.grace_s + _ENDS_S)
 
     def _said(self, what: str) -> str:
         return f"the server {self.name}: {what}"

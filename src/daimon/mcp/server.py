@@ -237,12 +237,17 @@ class Server:
             left_s = self._bounds.idle_s - (self._clock.monotonic() - self._last_used)
             if left_s <= 0 and not self._running:
                 await connection.close()
-                self.notes, self.since, self._deaths = connection.notes, None, 0
+                self._deaths = 0
+                if self._connection is connection:
+                    self.notes, self.since = connection.notes, None
                 return
             await _either(connection.ended(), self._clock.sleep(max(left_s, _CALM_S)))
-        self.notes = connection.notes
         if self._clock.monotonic() - began >= self._bounds.healthy_s:
             self._deaths = 0
+        if self._connection is not connection:  # the next is in use already, and what is told is about that one
+            self._deaths += 1
+            return
+        self.notes = connection.notes
         self._failed(connection.why or "it ended without a word")
 
     async def _probe(self, connection: Connection) -> None:

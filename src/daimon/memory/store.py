@@ -27,6 +27,7 @@ from daimon.abi.memory import Answered, Embedder, Item, Kind, Page, Query, Recal
 from daimon.abi.people import may_read
 from daimon.abi.ports import Change, Cursor
 from daimon.abi.turn import Turn
+from daimon.abi.unbroken import unbroken
 from daimon.memory import file, page, reading
 from daimon.memory.aside import DAMAGE, make_way, set_aside
 from daimon.memory.meaning import Recall
@@ -60,7 +61,7 @@ class MemoryStore:
         self._turns: dict[TurnId, Turn] = {}
         self._thread = thread
         self._connection: apsw.Connection | None = None
-        self._is_closed = False
+        self._ending: asyncio.Future[None] | None = None
         self._recall = Recall(embedder, self.run)
 
     @classmethod
@@ -70,8 +71,7 @@ class MemoryStore:
         try:
             await store._call(store._opened)
         except BaseException as broken:
-            store._thread.submit(store._close)
-            store._thread.shutdown(wait=False)
+            await store.close()  # whoever gives up waits for the thread: it may be reading the journal, which is closed next
             if isinstance(broken, apsw.Error | OSError):
                 raise Misconfigured(f"the memory file {path} cannot be opened: {broken}; check its folder and permissions") from broken
             raise
@@ -113,13 +113,19 @@ class MemoryStore:
         return await self._call(lambda: self._mended(lambda: work(self._caught_up())))
 
     async def close(self) -> None:
-        """May be called twice."""
-        if not self._is_closed:
-            self._is_closed = True
-            await self._call(self._close)
-            self._thread.shutdown(wait=False)
+        """May be called twice. What was asked before is answered."""
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end())
+        await unbroken(self._ending)
+
+    async def _end(self) -> None:
+        last = asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+        self._thread.shutdown(wait=False)
+        await last
 
     async def _call(self, work: Callable[[], T]) -> T:
+        if self._ending is not None:
+            raise ToolFailed("memory_closed", "memory is closed: Daimon ends")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     # From here on: only in the thread.

@@ -1,8 +1,9 @@
 """What is there already: keys in the environment, and model servers on this machine.
 
 A server is recognised by what it answers, not by its port alone: half the world's web servers sit on 8080 and 8000. All ports are
-asked at once and briefly, over plain sockets, so that a look costs no more than its deadline and loads no library. Nothing is sent
-but a GET for the list of models, and nothing leaves the machine.
+asked at once, over plain sockets, so that a look loads no library. Where nobody listens the system says so at once; who listens may be
+busy with a model and gets seconds, so that the same look finds the same server on a machine under load. Nothing is sent but a GET for the
+list of models, and nothing leaves the machine.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from pydantic import JsonValue
 
 from daimon.models.vendors import VENDORS
 
-WAIT_S = 0.3
+WAIT_S = 5.0
 MOST_BYTES = 4 * 1024 * 1024
 OLLAMA, ANY = "ollama", "compatible"
 _OWNERS = {"organization_owner": "lmstudio", "organization-owner": "lmstudio", "llamacpp": "llamacpp", "vllm": "vllm", "library": OLLAMA}

@@ -36,7 +36,7 @@ from daimon.sandbox.spawned import Spawned
 from daimon.sandbox.spec import WORKSPACES, Spec
 from daimon.sandbox.waiting import Waiting, status_of
 
-START_S, ANSWER_S, GRACE_S = 30.0, 5.0, 1.0
+START_S, ANSWER_S, GRACE_S = 30.0, 20.0, 1.0
 LARGEST = 65_536
 MOST_NOISE = 256
 OVER: tuple[End, ...] = ("memory", "disk", "processes")
@@ -371,10 +371,10 @@ class RunningBox:
 
     async def _stop(self, number: int, waiting: Waiting) -> dict[str, Any]:
         """INT, TERM, KILL to all of a command. A box that does not even end that is ended itself."""
-        for which in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for which, patience_s in ((signal.SIGINT, GRACE_S), (signal.SIGTERM, GRACE_S), (signal.SIGKILL, ANSWER_S)):
             self.order(do="signal", id=number, signal=int(which))
             with contextlib.suppress(TimeoutError):
-                said = await asyncio.wait_for(asyncio.shield(waiting.ended), GRACE_S)
+                said = await asyncio.wait_for(asyncio.shield(waiting.ended), patience_s)
                 self.order(do="clear", id=number)
                 cleared = await asyncio.wait_for(asyncio.shield(waiting.cleared), ANSWER_S)
                 return {**said, "left": cleared.get("left")}

@@ -2,11 +2,15 @@
 
 A key whose resource died says so to the next who leases it, once. One that dies again and again is left alone for a while, so that a box
 that cannot live does not cost a start with every call.
+
+What is closed is closed to its end, whoever is cancelled meanwhile, and before another is made under its key: the new one would lose what
+goes with the old.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -15,6 +19,7 @@ from daimon.abi.ports import Clock
 from daimon.abi.resources import Lease, Standing
 
 DEATHS, WITHIN_S = 5, 60.0
+_LOG = logging.getLogger(__name__)
 
 
 class Living(Protocol):
@@ -59,6 +64,7 @@ class Pool(Generic[R]):
     def __init__(self, make: Callable[[str], Awaitable[R]], clock: Clock, idle_s: float, most: int) -> None:
         self._make, self._clock, self._idle_s, self._most = make, clock, idle_s, most
         self._entries: dict[str, _Entry[R]] = {}
+        self._closing: set[asyncio.Future[None]] = set()
         self._changed = asyncio.Event()
 
     @asynccontextmanager
@@ -78,8 +84,7 @@ class Pool(Generic[R]):
     async def restart(self, key: str, why: str) -> None:
         entry = self._entries.get(key)
         if entry is not None:
-            async with entry.making:
-                await self._end(entry, why)
+            await self._end_alone(entry, why)
 
     def standing(self) -> tuple[Standing, ...]:
         return tuple(
@@ -88,8 +93,12 @@ class Pool(Generic[R]):
         )
 
     async def close(self) -> None:
-        for entry in self._entries.values():
-            await self._end(entry, "Daimon stopped")
+        """All of them, though one fails; that is raised then."""
+        async with AsyncExitStack() as ending:
+            for entry in self._entries.values():
+                ending.push_async_callback(self._end_alone, entry, "Daimon stopped")
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     async def tend(self) -> None:
         """Closes what nobody used for a while. Until cancelled; sleeps while there is nothing."""
@@ -103,8 +112,19 @@ class Pool(Generic[R]):
             for entry in list(self._entries.values()):
                 if entry.resource is not None and entry.resource.is_needed:
                     entry.used_at = self._clock.monotonic()
-                if not entry.leases and entry.used_at + self._idle_s <= self._clock.monotonic():
+                if self._is_idle(entry):
+                    await self._end_idle(entry)
+
+    def _is_idle(self, entry: _Entry[R]) -> bool:
+        return not entry.leases and entry.used_at + self._idle_s <= self._clock.monotonic()
+
+    async def _end_idle(self, entry: _Entry[R]) -> None:
+        try:
+            async with entry.making:
+                if self._is_idle(entry):
                     await self._end(entry, f"nobody used it for {self._idle_s / 60:g} minutes")
+        except Exception:  # noqa: BLE001 - one that cannot be closed is no reason to look after none
+            _LOG.exception("what nobody used could not be closed")
 
     async def _living(self, key: str, entry: _Entry[R]) -> R:
         if entry.resource is not None and entry.resource.is_alive:
@@ -135,14 +155,25 @@ class Pool(Generic[R]):
         idle = [each for each in alive if not each.leases and each.resource is not None]
         if not idle:
             raise ToolFailed("too_many", f"{self._most} are in use at once, which is all there may be; try again later", retryable=True)
-        await self._end(min(idle, key=lambda each: each.used_at), "others needed its place")
+        await self._end_alone(min(idle, key=lambda each: each.used_at), "others needed its place")
+
+    async def _end_alone(self, entry: _Entry[R], why: str) -> None:
+        async with entry.making:
+            await self._end(entry, why)
 
     async def _end(self, entry: _Entry[R], why: str) -> None:
         if entry.resource is None:
             return
         resource, entry.resource = entry.resource, None
         entry.lost = f"{why}: {resource.losses}"
-        await resource.close()
+        closing = asyncio.ensure_future(resource.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await asyncio.wait((closing,))
+            raise
 
 
 def _about(entry: _Entry[R]) -> str:

@@ -18,7 +18,7 @@ MOST_NAME = 160
 _GONE = (b"Z", b"X")
 _STILL = (b"T", b"t", *_GONE)
 _EXITING = 0x4
-MOST_LOOKS, LOOK_S = 400, 0.005
+PAUSE_S, LOOK_S = 10.0, 0.005
 
 
 class Process(NamedTuple):
@@ -92,7 +92,8 @@ def pause() -> bool:
     that loses the last who looked after it: whoever was about to end may still set others free. So it is looked at until all is quiet, and
     once more, because a look takes a while. (What programs can have the kernel send to themselves is in `arguments.py`.)"""
     quiet = 0
-    for _ in range(MOST_LOOKS):
+    until = time.monotonic() + PAUSE_S
+    while time.monotonic() < until:
         quiet = quiet + 1 if _is_still() else 0
         if quiet == 2:
             return True

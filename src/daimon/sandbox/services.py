@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 
 from daimon.abi.box import Command, Ran
 from daimon.abi.codec import decode, encode
-from daimon.abi.errors import JournalDamaged, Misconfigured, ToolFailed
+from daimon.abi.errors import JournalDamaged, ToolFailed
 from daimon.abi.label import UNLABELLED, Label
 from daimon.abi.ports import Clock
 from daimon.abi.resources import Resources
@@ -159,6 +159,13 @@ class KeptServices:
     # -- one service ---------------------------------------------------------------------------------------------------
 
     async def _keep(self, kept: _Kept) -> None:
+        try:
+            await self._kept_up(kept)
+        except asyncio.CancelledError:  # whoever wanted its end may have gone before it came
+            self._set(kept, "ended")
+            raise
+
+    async def _kept_up(self, kept: _Kept) -> None:
         pause_s = FIRST_S
         while True:
             began = self._clock.monotonic()
@@ -192,7 +199,7 @@ class KeptServices:
                 kept.changed.clear()
                 kept.began.set()
                 ran = await lease.resource.run(line, (kept.log.add, kept.log.add))
-        except (ToolFailed, Misconfigured, OSError) as failed:
+        except Exception as failed:  # noqa: BLE001 - whatever keeps it from running is told, and it is tried again
             kept.last = str(failed)[:500]
             kept.began.set()
             self._note(kept, kept.last)

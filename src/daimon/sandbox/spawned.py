@@ -15,7 +15,7 @@ from daimon.abi.box import End
 from daimon.abi.errors import Lost
 from daimon.sandbox.waiting import Waiting, status_of
 
-ANSWER_S = 5.0
+ANSWER_S = 20.0
 TICKS = 100
 """A second, as /proc counts for everybody."""
 MOST = 64

@@ -27,6 +27,10 @@ from daimon.sandbox import landlock, processes, tty
 from daimon.sandbox.processes import MARK, descendants, marked, pids
 
 NOT_FOUND, NOT_STARTED = 127, 126
+LATER = 10
+"""How much commands stand back behind the supervisor and all that is outside: on a busy machine they would keep it from stopping them."""
+CLEAR_S, LOOK_S = 10.0, 0.01
+"""Who was killed needs its turn to go, and on a busy machine that may take."""
 _SET_DUMPABLE = 4
 _IN_TREES = "/workspace/"
 Running = dict[int, int]
@@ -42,7 +46,6 @@ def main() -> None:
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would let it in, and only what has none stays outside
-    os.nice(10)  # what watches from outside comes first
     _say(line, hello=landlock.abi_version())
     Supervisor(line, leash, wake_read).serve()
 
@@ -158,12 +161,13 @@ class Supervisor:
 
     def _clear(self, number: int) -> None:
         """Whatever a command still has running goes too: a shell lets its background jobs survive the first signals."""
-        for _ in range(50):
+        until = time.monotonic() + CLEAR_S
+        while time.monotonic() < until:
             self._signal(number, signal.SIGKILL)
             self._reap()
             if not {pid for pid in self._trees[number] | marked(number) | self._strays(number) if os.path.exists(f"/proc/{pid}")}:
                 break
-            time.sleep(0.01)
+            time.sleep(LOOK_S)
         del self._trees[number]
         left = self._others(number)
         self._began.pop(number, None)
@@ -174,12 +178,13 @@ class Supervisor:
         if self._running:
             self._clear(number)
             return
-        for _ in range(200):
+        until = time.monotonic() + CLEAR_S
+        while time.monotonic() < until:
             _end_all()
             self._reap()
             if not pids():
                 break
-            time.sleep(0.005)
+            time.sleep(LOOK_S)
         self._began.clear()
         _say(self._line, id=number, cleared=True, left=self._others(number))
 
@@ -290,6 +295,7 @@ def _become(spec: dict[str, Any], domain: int, number: int, descriptors: list[in
         for which in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(which, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
+        os.nice(LATER)
         _be_first_to_go()
         os.chdir(spec["directory"])
         os.umask(0o022)

@@ -70,6 +70,8 @@ class Watch:
         self._bounds = bounds
         self._start = time.time()
         self._free, self._files = self._room()
+        self._gone, self._others = 0, 0
+        """All that ever went from the file system, and how much of it was not the tree's when that was last counted."""
         self._allowed = bounds.disk
         self._exact_memory, self._exact_disk = _Sparing(bounds.memory // 10), _Sparing(bounds.disk // 10)
         self._commands = 0
@@ -89,7 +91,9 @@ class Watch:
         self._commands += 1
         self._allowed = self._bounds.disk
         if self._taken() > self._bounds.disk:
-            self._allowed = max(self._bounds.disk, self._counted()) + SLACK
+            counted = self._counted()
+            self._exactly(counted, [name for name in os.listdir(self._processes) if name.isdigit()])
+            self._allowed = max(self._bounds.disk, counted) + SLACK
 
     def end(self) -> None:
         self._commands -= 1
@@ -106,8 +110,8 @@ class Watch:
             memory = self._exact_memory.asked(seen, lambda: sum(map(self._share, processes)) + scratch)
             if memory > self._bounds.memory:
                 return Over("memory", memory, self._bounds.memory)
-        if (taken := self._taken()) > self._allowed:
-            disk = self._exact_disk.asked(taken, lambda: self._counted() + self._held(processes))
+        if self._taken() > self._allowed:
+            disk = self._exact_disk.asked(self._gone, lambda: self._exactly(self._counted(), processes))
             if disk > self._allowed:
                 return Over("disk", disk, self._bounds.disk)
         return None
@@ -136,10 +140,17 @@ class Watch:
             os.close(descriptor)
 
     def _taken(self) -> int:
-        """What is gone from the file system since the start, whoever took it."""
+        """What the tree took when it was last counted, and what is gone since then, whoever took it. What is given back is not subtracted:
+        it may be others', and would hide what the box takes. So this may be too much, and then it is counted."""
         free, files = self._room()
-        self._free, self._files = max(self._free, free), max(self._files, files)  # what others give back hides nothing
-        return max(self._free - free, (self._files - files) * BYTES_A_FILE)
+        self._gone += max(0, self._free - free, (self._files - files) * BYTES_A_FILE)
+        self._free, self._files = free, files
+        return self._gone - self._others
+
+    def _exactly(self, counted: int, processes: list[str]) -> int:
+        found = counted + self._held(processes)
+        self._others = self._gone - found
+        return found
 
     def _room(self) -> tuple[int, int]:
         found = os.statvfs(self._path if self._disk is None else self._disk)

@@ -40,8 +40,10 @@ def test_a_client_gives_no_standing_permission_and_says_nothing_of_its_own(daimo
 
 def test_nobody_answers_what_their_own_words_brought_about(daimon: Live) -> None:
     deputy = let_in(daimon, "selfish", "chat", "approve", as_owner=True)
-    (asked,) = each(deputy, ("ask", {"text": "mail mallory@example.org", "wait_s": 0.5}))
-    assert asked["reply"] == ""
+    with daimon.feed("mcp-client:selfish/main") as feed:
+        (asked,) = each(deputy, ("ask", {"text": "mail mallory@example.org", "wait_s": 0.5}))
+        assert asked["reply"] == ""
+        feed.until_rest()
     question = asked_in(daimon, "mcp-client:selfish/main")
     assert question not in [each["to"] for each in approvals(deputy)["open"]]
     assert "no question" in approvals(deputy, to=question, choice="allow")

@@ -102,10 +102,10 @@ def test_a_session_is_not_there_for_the_token_of_another(daimon: Live, program: 
 
 
 def test_a_huge_message_is_refused_before_it_is_read(daimon: Live, program: Program) -> None:
-    before = daimon.get("/v1/status")["count"]
+    before = daimon.get("/v1/status")["count"]["events"]
     said = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": {"text": "x" * 1_100_000}}}
     assert program.post(said, MCP_Protocol_Version="2025-11-25").status == 413
-    assert daimon.get("/v1/status")["count"] == before
+    assert daimon.get("/v1/status")["count"]["events"] == before
 
 
 def test_a_token_that_is_revoked_ends_its_session_in_mid_call(daimon: Live) -> None:

@@ -21,7 +21,7 @@ def environment(token: str) -> dict[str, str]:
 
 def run(home: Path, token: str, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "daimon", "mcp", *words, "--home", str(home)]
-    return subprocess.run(command, env=environment(token), input="", capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    return subprocess.run(command, env=environment(token), input="", capture_output=True, text=True, timeout=2 * DEADLINE_S, check=False)
 
 
 def refused(home: Path, token: str) -> str:

@@ -1,9 +1,20 @@
 """The view of costs and health, of a whole Daimon: its figures are those that the other routes tell one by one."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
-from tests.gateway.live import Live
+from tests.gateway.live import Live, live
+from tests.noon import noon
 
 from daimon.abi.hook import Hook, secret_of
+
+
+@pytest.fixture
+def daimon(tmp_path: Path) -> Iterator[Live]:
+    """One for each test, which counts all that is there."""
+    with live(tmp_path / "home", noon().key) as running:
+        yield running
 
 
 def test_an_empty_home_answers_with_noughts(daimon: Live) -> None:

@@ -7,6 +7,8 @@ import pytest
 from daimon.abi.errors import ToolFailed
 from daimon.memory.embedding.once import KEPT, Once
 
+DEADLINE_S = 60.0
+
 
 class Maker:
     """Answers when it is let."""
@@ -26,7 +28,7 @@ class Maker:
 
 async def test_whoever_asks_the_same_at_once_or_later_gets_the_same_answer() -> None:
     once, maker = Once(), Maker()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE_S):
         asking = [asyncio.create_task(once.answer("bread", maker.make)) for _ in range(2)]
         await asyncio.sleep(0)
         maker.may.set()
@@ -38,7 +40,7 @@ async def test_whoever_asks_the_same_at_once_or_later_gets_the_same_answer() -> 
 
 async def test_one_who_leaves_takes_nothing_from_the_others() -> None:
     once, maker = Once(), Maker()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE_S):
         leaving, staying = (asyncio.create_task(once.answer("bread", maker.make)) for _ in range(2))
         await asyncio.sleep(0)
         leaving.cancel()
@@ -51,7 +53,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_tried_again_by_the_next() -
     once, maker = Once(), Maker()
     maker.may.set()
     maker.is_broken = True
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE_S):
         found = await asyncio.gather(*(once.answer("bread", maker.make) for _ in range(2)), return_exceptions=True)
         assert [type(each) for each in found] == [ToolFailed, ToolFailed]
         maker.is_broken = False
@@ -62,7 +64,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_tried_again_by_the_next() -
 async def test_only_the_last_few_are_kept(others: int, asked: int) -> None:
     once, maker = Once(), Maker()
     maker.may.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE_S):
         for text in ("bread", *map(str, range(others)), "bread"):
             await once.answer(text, maker.make)
     assert maker.asked == asked

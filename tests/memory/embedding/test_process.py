@@ -23,8 +23,7 @@ from daimon.testing.clock import ManualClock
 PATIENCE_S = 60.0
 USUAL = Limits(idle_s=60, start_s=60, patience_s=60)
 HASTY = Limits(idle_s=60, start_s=60, patience_s=0.5)
-RESTLESS = Limits(idle_s=1.0)
-"""The process is a nice one: on a busy machine it is some time until what it is asked reaches it."""
+RESTLESS = Limits(idle_s=0.1)
 
 
 @asynccontextmanager
@@ -103,6 +102,12 @@ async def test_a_process_that_nobody_asks_ends_itself_and_the_next_text_starts_a
         assert made.pid not in (None, first)
 
 
+async def test_a_process_waits_for_the_text_that_it_was_started_for_however_late_it_comes() -> None:
+    async with embedder(models.HONEST, Limits(idle_s=0.0)) as (made, _):
+        for text in ("tea", "coffee", "cocoa"):
+            assert len(await made.embed((text,), "query")) == 1
+
+
 def test_the_same_goes_for_the_event_loop_that_the_gateway_has() -> None:
     """It says in its own way that a pipe is closed."""
 
@@ -111,8 +116,8 @@ def test_the_same_goes_for_the_event_loop_that_the_gateway_has() -> None:
             await made.embed(("tea",), "query")
             assert made.pid is not None
             await gone(made.pid)
-            for _ in range(3):
-                assert len(await made.embed(("coffee",), "query")) == 1
+            for text in ("coffee", "cocoa", "water"):
+                assert len(await made.embed((text,), "query")) == 1
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(ends_and_begins())
@@ -135,6 +140,21 @@ async def test_the_process_ends_when_its_embedder_is_closed() -> None:
     assert pid is not None
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_closing_waits_for_nobody_who_still_waits_and_no_process_comes_after_it() -> None:
+    made = LocalEmbedder(ManualClock(), Limits(idle_s=600, start_s=600, patience_s=600), models.DEAF)
+    asking = [asyncio.ensure_future(made.embed((text,), "query")) for text in ("tea", "coffee", "water")]
+    async with asyncio.timeout(PATIENCE_S):
+        while made.pid is None:  # noqa: ASYNC110 - there is no event for it
+            await asyncio.sleep(0.01)
+        asking[1].cancel()  # whoever asks leaves, and the question stays
+        await made.close()
+        told = await asyncio.gather(*asking, return_exceptions=True)
+    assert [isinstance(each, ToolFailed | asyncio.CancelledError) for each in told] == [True] * 3
+    assert made.pid is None
+    with pytest.raises(ToolFailed, match="closed"):
+        await made.embed(("milk",), "query")
 
 
 async def test_the_process_ends_when_the_gateway_is_killed() -> None:

@@ -19,6 +19,8 @@ from daimon.memory.receipt import Receipt
 NOON = datetime(2026, 3, 13, 12, tzinfo=UTC)
 STRANGER = Label.of(Origin(Author.STRANGER, "web:evil.example"), readers=(OWNER,))
 MINE = owned("terminal")
+DEADLINE_S = 60.0
+"""Where time is not what is asked about, a busy machine may take its time."""
 
 
 def opened() -> apsw.Connection:
@@ -65,7 +67,7 @@ class Graph:
             rows.rewind(self.connection, self.receipt(), to)
 
     def ask(self, query: str, at: datetime = NOON + timedelta(hours=5), **bounds: Any) -> Answered:
-        return ask(self.connection, HOME_SPACE, OWNER, query, at, Bounds(**bounds))
+        return ask(self.connection, HOME_SPACE, OWNER, query, at, Bounds(**{"timeout_s": DEADLINE_S} | bounds))
 
     def found(self, query: str, **about: Any) -> list[tuple[JsonValue, ...]]:
         return list(self.ask(query, **about).rows)

@@ -5,10 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from tests.sandbox.boxes import DEADLINE_S, ROOT, all_gone, box_processes, needs_bwrap, said
+from tests.sandbox.boxes import DEADLINE_S, ROOT, all_gone, assert_nothing_new, box_processes, held, needs_bwrap, said
 from tests.sandbox.ground.grounds import Layers, box_on, ground_of
 
 from daimon.sandbox.ground import Stack
@@ -42,17 +41,14 @@ async def test_with_the_gateway_its_mount_holder_ends(own: Layers, how: signal.S
     await all_gone(parts)
 
 
-def held() -> tuple[str, list[str]]:
-    return Path("/proc/self/mounts").read_text(), sorted(os.listdir("/proc/self/fd"))
-
-
 async def test_a_closed_ground_leaves_nothing(own: Layers) -> None:
-    before = held()
+    before, others = held(), box_processes(os.getpid())
     async with ground_of(own) as ground, box_on(ground, own) as box:
         await said(box, "echo x > x")
-        parts = box_processes(os.getpid()) - {os.getpid()}
+        parts = box_processes(os.getpid()) - others
+    assert parts
     await all_gone(parts)
-    assert held() == before
+    assert_nothing_new(before)
     own.layer("two")
     async with ground_of(own, Stack("two", ("one",))) as ground, box_on(ground, own) as box:
         assert await said(box, "cat x") == "x", "what was written is there the next time"

@@ -22,7 +22,7 @@ class Shell:
     async def run(self, text: str, timeout_s: float = 30.0) -> tuple[Finish, str]:
         self._number += 1
         self.printing = Printing(self.kept.begin(f"o{self._number}"))
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(timeout_s + DEADLINE_S):
             finish = await self.session.run(text, timeout_s, self.printing)
         self.kept.finish(self.printing.keeping)
         return finish, self.printing.text(100_000).text
@@ -34,6 +34,10 @@ class Shell:
 
     async def has_printed(self, what: bytes) -> bool:
         return what in self.printing.since(0)
+
+    async def has_running(self, *lines: str) -> bool:
+        """These and nothing else. Until a job has become another program it is called as its shell is."""
+        return sorted(job.line for job in await self.session.jobs()) == [*lines]
 
 
 @asynccontextmanager

@@ -11,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("copied_deaths.py")
+DEADLINE_S = 600
+"""One process dies hundreds of times."""
 
 
 @pytest.mark.parametrize("operation", ["look", "checkpoint", "restore", "undo", "merge", "apply"])
@@ -34,7 +36,7 @@ async def looks(operation: str, place: Path) -> list[dict[str, Any]]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, str(SCRIPT), operation, str(place), str(len(operation))), stdout=asyncio.subprocess.PIPE, env=environment
     )
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(DEADLINE_S):
         out, _ = await process.communicate()
     assert process.returncode == 0
     return [json.loads(line) for line in out.splitlines()]

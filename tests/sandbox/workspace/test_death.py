@@ -18,6 +18,8 @@ from daimon.testing.clock import ManualClock
 
 ROOT = Path(__file__).parents[3]
 VICTIM = Path(__file__).with_name("victim.py")
+DEADLINE_S = 600
+"""One process dies hundreds of times."""
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -70,7 +72,7 @@ async def killed(root: Path, base: Path, seed: int) -> None:
     assert process.stdout is not None
     chance = random.Random(seed)
     steps = chance.randrange(3, 25)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(DEADLINE_S):
         for _ in range(steps):
             assert await process.stdout.readline(), "it ended by itself"
         with suppress(TimeoutError):
@@ -102,7 +104,7 @@ async def looks(operation: str, place: Path) -> list[dict[str, Any]]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(VICTIM.with_name("deaths.py")), operation, str(place), stdout=asyncio.subprocess.PIPE, env=environment
     )
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(DEADLINE_S):
         out, _ = await process.communicate()
     assert process.returncode == 0
     return [json.loads(line) for line in out.splitlines()]

@@ -80,7 +80,7 @@ async def ask(url: str, path: str, text: str, *, stream: bool) -> str:
     body = {**REQUESTS[path], "messages": [{"role": "user", "content": text}], "stream": stream}
     if not stream:
         body.pop("stream_options", None)
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         reply = await client.post(url + path, json=body, headers=HEADERS)
     assert reply.status_code == 200, reply.text
     return reply.text

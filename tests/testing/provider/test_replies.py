@@ -203,7 +203,7 @@ async def test_each_client_finds_the_list_of_models() -> None:
             assert [model.id async for model in openai.client.models.list()] == names
             assert [model.id async for model in anthropic.client.models.list()] == names
             assert [model.name async for model in await google.client.models.list()] == ["models/small", "models/large"]
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             tags = (await client.get(f"{server.url}/api/tags")).json()
     assert [model["name"] for model in tags["models"]] == names
 
@@ -215,6 +215,6 @@ async def test_any_prefix_leads_to_the_completions(path: str) -> None:
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [{"type": "function", "function": {"name": "x", **SCHEMA}}],
     }
-    async with ProviderServer() as server, httpx2.AsyncClient() as client:
+    async with ProviderServer() as server, httpx2.AsyncClient(timeout=60) as client:
         reply = await client.post(server.url + path, json=body, headers={"authorization": "Bearer test-key"})
     assert reply.json()["choices"][0]["message"]["content"] == "You said: hi"

@@ -29,7 +29,7 @@ def shown(url: str) -> dict[str, Any]:
 
 async def post(path: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
     keys = {"authorization": "Bearer test-key", "x-api-key": "test-key", "x-goog-api-key": "test-key", "anthropic-version": "2023-06-01"}
-    async with ProviderServer() as server, httpx2.AsyncClient() as client:
+    async with ProviderServer() as server, httpx2.AsyncClient(timeout=60) as client:
         reply = await client.post(server.url + path, json=body, headers={**keys, **headers})
     assert server.requests[0].answered == ("reply" if reply.status_code == 200 else "invalid")
     parsed: dict[str, Any] = reply.json()
@@ -167,7 +167,7 @@ async def test_anthropic_wants_its_thoughts_back_unchanged(change: dict[str, str
         thought, call = (block.to_dict() for block in first.content)
         answer: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": "x"}]}
         messages: Any = [HELLO, {"role": "assistant", "content": [{**thought, **change}, call]}, answer]
-        async with httpx2.AsyncClient(headers={"x-api-key": "test-key", "anthropic-version": "2023-06-01"}) as http:
+        async with httpx2.AsyncClient(headers={"x-api-key": "test-key", "anthropic-version": "2023-06-01"}, timeout=60) as http:
             reply = await http.post(f"{server.url}/v1/messages", json={**client.request, "messages": messages})
     assert reply.status_code == (400 if sentence else 200)
     assert sentence is None or sentence in reply.json()["error"]["message"]

@@ -49,7 +49,7 @@ async def test_an_unknown_model_is_not_found(shape: str, how: str) -> None:
 
 
 async def test_a_key_of_google_may_stand_in_the_address() -> None:
-    async with ProviderServer() as server, httpx2.AsyncClient() as client:
+    async with ProviderServer() as server, httpx2.AsyncClient(timeout=60) as client:
         body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
         reply = await client.post(f"{server.url}/v1beta/models/m:generateContent?key=test-key", json=body)
     assert reply.status_code == 200
@@ -57,7 +57,7 @@ async def test_a_key_of_google_may_stand_in_the_address() -> None:
 
 
 async def test_a_path_that_nobody_has_is_not_found() -> None:
-    async with ProviderServer() as server, httpx2.AsyncClient() as client:
+    async with ProviderServer() as server, httpx2.AsyncClient(timeout=60) as client:
         reply = await client.get(f"{server.url}/v1/teapots")
     assert (reply.status_code, reply.json()["error"]["message"]) == (404, "Invalid URL (GET /v1/teapots)")
     assert server.requests[0].answered == "unknown_path"
@@ -84,7 +84,7 @@ async def test_a_body_in_chunks_is_read() -> None:
         for letter in json.dumps(BODY):
             yield letter.encode()
 
-    async with ProviderServer() as server, httpx2.AsyncClient() as client:
+    async with ProviderServer() as server, httpx2.AsyncClient(timeout=60) as client:
         reply = await client.post(f"{server.url}/v1/chat/completions", content=pieces(), headers=BEARER)
     assert reply.status_code == 200
     assert server.requests[0].json == BODY
@@ -119,7 +119,7 @@ async def test_what_is_no_request_is_told_so(bad: bytes) -> None:
 async def test_fifty_streams_run_side_by_side() -> None:
     texts = [f"answer {number} " * 20 for number in range(50)]
     heard: set[str] = set()
-    async with ProviderServer([Line(text=text, pause_s=0.001) for text in texts]) as server, openai_client(server, timeout_s=20) as client:
+    async with ProviderServer([Line(text=text, pause_s=0.001) for text in texts]) as server, openai_client(server) as client:
 
         async def listen() -> None:
             heard.add((await client.stream("?")).text)
@@ -171,7 +171,7 @@ async def test_the_command_says_a_line_for_each_request(tmp_path: Path) -> None:
         group.start_soon(serve, script, 0, said.put_nowait)
         with anyio.fail_after(60):
             url = (await said.get()).split()[2].rstrip(",")
-            async with httpx2.AsyncClient() as client:
+            async with httpx2.AsyncClient(timeout=60) as client:
                 for path in ("/v1/chat/completions", "/v1/chat/completions", "/nowhere"):
                     await client.post(url + path, json=BODY, headers=BEARER)
             lines = [await said.get() for _ in range(3)]

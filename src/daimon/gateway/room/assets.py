@@ -29,7 +29,7 @@ WORKER = "sw.js"
 """It fetches what it passes on, so it must be allowed to."""
 AT_ROOT = ("manifest.webmanifest", WORKER, "icon.svg")
 FIRST = (
-    "main", "dom", "api", "live", "router", "pages", "icons", "keys", "shell", "parts",
+    "main", "dom", "api", "live", "router", "pages", "icons", "keys", "shell", "parts", "order", "press",
     "parts/form", "parts/show", "parts/float", "parts/format", "parts/code",
 )  # fmt: skip
 """Modules that every page needs; asked for before the first of them is read."""

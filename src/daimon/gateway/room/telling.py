@@ -91,7 +91,7 @@ class Teller:
         speaker = event.body.speaker if isinstance(event.body, Said) else ""
         parts = event.body.parts if isinstance(event.body, Said | FromAgent) else ()
         return Came(
-            event=event.id, kind=event.body.kind, source=event.source, who=self.who(event.principal, speaker),
+            event=event.id, key=event.key, kind=event.body.kind, source=event.source, who=self.who(event.principal, speaker),
             is_owner=event.principal == OWNER and event.body.kind in ("message", "answer", "stop"), at=event.received_at,
             words=self.words(said(event), MOST_SAID, event.id), files=files(parts), label=event.label, reply_to=event.reply_to,
         )  # fmt: skip

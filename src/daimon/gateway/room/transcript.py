@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from daimon.abi.event import Address
-from daimon.abi.ids import AgentId, EventId, TurnId
+from daimon.abi.ids import AgentId, EventId, Key, TurnId
 from daimon.abi.label import Label
 from daimon.abi.ports import Delivery
 from daimon.abi.turn import Ending, State
@@ -44,6 +44,8 @@ class Came:
     """What came in: what began a turn, or what it took in later."""
 
     event: EventId
+    key: Key
+    """Under which it was sent: whoever sent it knows it again, before it is told that it arrived."""
     kind: str
     """That of the event's body: `message`, `webhook`, `timer`, `heartbeat`, `agent`, `answer`, `outcome`, `stop`, `erased`."""
     source: str

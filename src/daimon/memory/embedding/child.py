@@ -21,6 +21,8 @@ HEAD = 4
 MOST_ASKED = 16 << 20
 MOST_MEMORY = 2 << 30
 NICER = 10
+FIRST_S = 60.0
+"""It was started for a text, which comes however busy the machine is: who ended itself before would be started for nothing."""
 GOOD, BAD = b"+", b"-"
 _IN, _OUT = 0, 1
 
@@ -44,8 +46,10 @@ def main() -> None:
 
 
 def serve(embed: Embed, idle_s: float) -> None:
-    while select.select([_IN], [], [], idle_s)[0] and (asked := _hear()):
+    wait_s = max(idle_s, FIRST_S)
+    while select.select([_IN], [], [], wait_s)[0] and (asked := _hear()):
         _say(GOOD + embed(json.loads(asked)))
+        wait_s = idle_s
 
 
 def framed(data: bytes) -> bytes:

@@ -71,6 +71,7 @@ class LocalEmbedder:
         self._not_before = 0.0
         self._why = ""
         self._questions = Once()
+        self._is_closed = False
 
     @property
     def model(self) -> str:
@@ -94,6 +95,9 @@ class LocalEmbedder:
         vectors: list[bytes] = []
         for some in slices(texts):
             await self._turn.acquire()
+            if self._is_closed:
+                self._turn.release()
+                raise ToolFailed("embedding_failed", "the embedding model is closed: Daimon ends")
             self._answering = asyncio.ensure_future(self._answer(some))
             self._answering.add_done_callback(self._next)
             # Whoever cannot wait any longer leaves; the exchange is brought to its end, so that the process is there for the next one.
@@ -101,7 +105,8 @@ class LocalEmbedder:
         return tuple(vectors)
 
     async def close(self) -> None:
-        """Ends the process. The next text would start another."""
+        """Ends the process. Whoever waits for it is refused."""
+        self._is_closed = True
         if self._answering is not None:
             self._answering.cancel()
         async with self._turn:

@@ -150,7 +150,12 @@ class Driver:
                 return work(tree)
 
         async with self._ground.used():
-            return await asyncio.to_thread(done)
+            working = asyncio.ensure_future(asyncio.to_thread(done))
+            try:
+                return await asyncio.shield(working)
+            except asyncio.CancelledError:
+                await asyncio.wait((working,))  # a thread cannot be stopped: what it still writes must not end up in another tree
+                raise
 
     def _wrote(self, wrote: Wrote) -> Written:
         result, known = wrote.result, self._handles.known(wrote.result.path)

@@ -14,6 +14,7 @@ import asyncio
 import secrets
 import signal
 import termios
+from collections import deque
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,8 +30,9 @@ from daimon.sandbox.terminal.printing import Printing
 from daimon.sandbox.terminal.state import State
 
 START_S, ANSWER_S, GRACE_S, MARK_S = 15.0, 3.0, 1.0, 0.5
-ROUNDS = 20
+ROUNDS, LOOK_S = 20, 0.02
 MOST_BETWEEN = 16_384
+MOST_LATE = 16
 SHELL = ("bash", "--noprofile", "--norc", "--noediting", "-i")
 INTERRUPT = b"\x03"
 Ending = End | Literal["shell ended"]
@@ -51,6 +53,8 @@ class _Current:
     mark: bytes
     since: int
     reported: "asyncio.Future[int]"
+    is_begun: asyncio.Event
+    """The shell has read all of it."""
     is_complete: asyncio.Event
     """All that it printed is there."""
 
@@ -72,8 +76,8 @@ class Session:
         self._is_dirty = False
         self._current: _Current | None = None
         self._carry = b""
-        self._late = b""
-        """The mark of a command whose mark nobody could wait for."""
+        self._late: deque[bytes] = deque(maxlen=MOST_LATE)
+        """Marks of commands that nobody could wait for: a busy machine brings them when the next one runs."""
         self._between = bytearray()
         self._saved = State()
         self.directory = box.directory
@@ -226,7 +230,9 @@ class Session:
 
     def _heard(self, data: bytes) -> None:
         for report in self._reports.take(data):
-            if report.kind == "end":
+            if report.kind == "begun":
+                self._begun_with(report.text)
+            elif report.kind == "end":
                 self._ended(report.text)
             elif report.kind == "dumped":
                 self._saved = State.of(self._dumping, self.directory) or self._saved
@@ -236,10 +242,15 @@ class Session:
             elif len(self._dumping) < 10_000:
                 self._dumping.append(report)
 
+    def _begun_with(self, mark: str) -> None:
+        if self._current is not None and words.marked(mark) == self._current.mark:
+            self._current.is_begun.set()
+
     def _ended(self, text: str) -> None:
-        code, _, directory = text.partition(" ")
+        mark, _, rest = text.partition(" ")
+        code, _, directory = rest.partition(" ")
         current = self._current
-        if current is None or current.reported.done() or not code.isdigit():
+        if current is None or words.marked(mark) != current.mark or current.reported.done() or not code.isdigit():
             return
         if directory.startswith("/") and len(directory) < 4_096:
             self.directory = directory
@@ -247,8 +258,9 @@ class Session:
 
     def _take(self, data: bytes) -> None:
         current, data, self._carry = self._current, self._carry + data, b""
-        if self._late and self._late in data:
-            data, self._late = data.replace(self._late, b""), b""
+        for late in [mark for mark in self._late if mark in data]:
+            data = data.replace(late, b"")
+            self._late.remove(late)
         if current is None or current.is_complete.is_set():
             return self._aside(data)
         before, found, after = data.partition(current.mark)
@@ -277,7 +289,7 @@ class Session:
     def _begin(self, printing: Printing, mark: str) -> _Current:
         reported: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._carry = b""
-        self._current = _Current(printing, words.marked(mark), now_ticks(), reported, asyncio.Event())
+        self._current = _Current(printing, words.marked(mark), now_ticks(), reported, asyncio.Event(), asyncio.Event())
         return self._current
 
     async def _answer(self, current: _Current) -> None:
@@ -292,20 +304,29 @@ class Session:
         await self._spawned.kill()
 
     async def _stop(self, current: _Current) -> None:
-        """Ctrl-C, TERM, KILL to what the command started; if the shell still does not come back, the shell. Then what is left goes."""
+        """Ctrl-C, TERM, KILL to what the command started; if the shell still does not come back, the shell. Then what is left goes. On a
+        busy machine, time may be over before the shell has read the command; a Ctrl-C would not stop it then."""
+        await self._within(ANSWER_S, self._begun_or_gone(current))
         self._line.type_now(INTERRUPT)
         if not await self._within(GRACE_S, self._answer(current)):
             await self._spawned.below(signal.SIGINT, current.since)
-            for which in (signal.SIGTERM, signal.SIGKILL):
+            for which, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, ANSWER_S)):
                 await self._spawned.below(which, current.since)
-                if await self._within(GRACE_S, self._answer(current)):
+                if await self._within(patience_s, self._answer(current)):
                     break
             else:
                 await self._spawned.kill()
-        for _ in range(ROUNDS):
-            if not await self._spawned.below(signal.SIGKILL, current.since):
-                return
-            await asyncio.sleep(0.02)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_S):
+                while await self._spawned.below(signal.SIGKILL, current.since):  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(LOOK_S)
+
+    async def _begun_or_gone(self, current: _Current) -> None:
+        begun = asyncio.ensure_future(current.is_begun.wait())
+        try:
+            await asyncio.wait((begun, self._spawned.ended), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            begun.cancel()
 
     async def _complete(self, current: _Current) -> None:
         """The terminal brings what is printed a little later than the pipe brings the report."""
@@ -317,7 +338,8 @@ class Session:
         self._line.drain(self._take)
         if not current.is_complete.is_set():
             current.printing.add(self._carry)
-            self._carry, self._late = b"", current.mark
+            self._carry = b""
+            self._late.append(current.mark)
 
     async def _finish(self, current: _Current, end: Ending) -> Finish:
         over = self._spawned.took_over()
@@ -345,6 +367,8 @@ class Session:
                 await asyncio.wait_for(current.is_complete.wait(), MARK_S)
         finally:
             self._current = None
+            if not current.is_complete.is_set():
+                self._late.append(current.mark)
 
     async def _in_time(self, work: Awaitable[None]) -> None:
         with suppress(TimeoutError, OSError, Lost):

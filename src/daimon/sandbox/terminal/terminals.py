@@ -98,9 +98,9 @@ class ShellTerminals:
         if found is None or found.run is None:
             return self._too_late(terminal)
         self._watchman.admit(label)
-        run = found.run
+        run, before = found.run, found.run.printing.size
         await found.session.type(text.encode(errors="surrogateescape"))
-        await self._silent(run, wait_s)
+        await self._silent(run, before, wait_s)
         new, run.seen = run.printing.since(run.seen), run.printing.size
         output = run.printing.keeping.id
         ended = self._ended.pop(output, None)
@@ -114,7 +114,7 @@ class ShellTerminals:
         ]
         ended, self._ended = tuple(self._ended.values()), {}
         found: dict[int, Job] = {}
-        for name, terminal in self._terminals.items():
+        for name, terminal in tuple(self._terminals.items()):  # while one is asked, another may end
             for job in await self._jobs(name, terminal):
                 found.setdefault(job.pid, job)
         return (*under, *ended), tuple(found.values())
@@ -128,20 +128,20 @@ class ShellTerminals:
                 return f"{what} was stopped"
         if not what.isdigit():
             raise ToolFailed("not_found", f"{what:.80} does not run; `jobs` without arguments lists what does")
-        for name, terminal in self._terminals.items():
+        for name, terminal in tuple(self._terminals.items()):
             if any(job.pid == int(what) for job in await self._jobs(name, terminal)):
                 return f"{what} was stopped" if await terminal.session.stop(int(what)) else f"{what} could not be stopped"
         raise ToolFailed("not_found", f"{what} is no process of your terminals; `jobs` without arguments lists them")
 
     async def state(self) -> dict[str, State]:
         """Of all that were ever here."""
-        for name, terminal in self._terminals.items():
+        for name, terminal in tuple(self._terminals.items()):
             self._saved[name] = await terminal.session.state()
         return dict(self._saved)
 
     async def leave(self) -> tuple[str, ...]:
         """Every idle shell out of the workspace. Names of those that are not idle."""
-        for terminal in self._terminals.values():
+        for terminal in tuple(self._terminals.values()):
             await terminal.session.leave()
         return tuple(name for name, terminal in self._terminals.items() if terminal.session.is_busy)
 
@@ -150,7 +150,7 @@ class ShellTerminals:
         shell under such rules is left, and the next command begins another one with what it knew."""
         if self._box.has_rules_by_pattern:
             await self._leave_shells()
-        for terminal in self._terminals.values():
+        for terminal in tuple(self._terminals.values()):
             wanted = terminal.session.directory
             if not await terminal.session.enter():
                 terminal.lost.append(f"the directory {wanted} is gone; the terminal is in {terminal.session.directory} now")
@@ -165,13 +165,13 @@ class ShellTerminals:
 
     async def close(self) -> None:
         """Saves first what can be saved; a box that does not answer is not waited for long."""
-        for terminal in self._terminals.values():
+        for terminal in tuple(self._terminals.values()):  # a shell may go with its command
             if terminal.run is not None and terminal.run.task is not None:
                 terminal.run.task.cancel()
                 await asyncio.wait((terminal.run.task,))
         with suppress(Lost):
             await self.state()
-        for terminal in self._terminals.values():
+        for terminal in tuple(self._terminals.values()):
             await terminal.session.close()
         self._terminals.clear()
 
@@ -255,13 +255,13 @@ class ShellTerminals:
             del self._ended[next(iter(self._ended))]
         return done
 
-    async def _silent(self, run: _Run, wait_s: float) -> None:
-        """Until something new is followed by silence, the command has ended, or the time is over."""
-        ends_at, size, changed_at = time.monotonic() + wait_s, run.seen, time.monotonic()
+    async def _silent(self, run: _Run, before: int, wait_s: float) -> None:
+        """Until what came after these bytes is followed by silence, the command has ended, or the time is over."""
+        ends_at, size, changed_at = time.monotonic() + wait_s, before, time.monotonic()
         while (now := time.monotonic()) < ends_at and (run.task is None or not run.task.done()):
             if run.printing.size != size:
                 size, changed_at = run.printing.size, now
-            elif size != run.seen and now - changed_at >= QUIET_S:
+            elif size != before and now - changed_at >= QUIET_S:
                 return
             await asyncio.sleep(LOOK_S)
 

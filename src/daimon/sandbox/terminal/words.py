@@ -1,12 +1,14 @@
 """What is said to the shell, and what it reports: text in, records out.
 
 Every command is one `eval` of one quoted word, so that nothing in it can be unfinished for the shell that reads it: a quote that is left
-open is an error of the `eval`, not a wait for more. While it runs, the descriptors of the terminal and of the reports are closed to it.
+open is an error of the `eval`, not a wait for more. In front of it, on the same line, stands the report that it has been read to its end:
+a Ctrl-C before that would be lost, or would cut it. While it runs, the descriptors of the terminal and of the reports are closed to it.
 Two lines follow that are read after it however it ended, Ctrl-C included: one reports its code and the directory, the other one puts a mark
 on the terminal, up to which all that was printed belongs to it. `\\builtin` is said so because aliases and functions may have any name.
 
-A report is `TOKEN KIND TEXT` and a zero byte. The token is new for each shell and keeps honest programs from being misread. It is no wall:
-the shell is inside, and may say anything; nothing outside relies on what it says, but for what the model is told.
+A report is `TOKEN KIND TEXT` and a zero byte. About a command, the text begins with its mark, so that one that comes late is nobody
+else's. The token is new for each shell and keeps honest programs from being misread. It is no wall: the shell is inside, and may say
+anything; nothing outside relies on what it says, but for what the model is told.
 """
 
 import string
@@ -61,13 +63,14 @@ def command(text: str, token: str, mark: str) -> bytes:
     data = text.encode(errors="surrogateescape")
     if len(data) > MOST_COMMAND:
         raise ToolFailed("bad_command", f"the command has {len(data):,} bytes, more than {MOST_COMMAND:,}; put it into a file and run that")
+    begun = f"\\builtin printf '%s %s %s\\0' {token} begun {mark} 2>/dev/null >&9; ".encode()
     line = b"\\builtin eval " + quoted(text).encode(errors="surrogateescape") + b" 0<&8 8>&- 9>&-\n"
-    return line + ending(token, mark).encode()
+    return begun + line + ending(token, mark).encode()
 
 
 def ending(token: str, mark: str) -> str:
     return (
-        f'\\builtin printf \'%s %s %d %s\\0\' {token} end "$?" "$PWD" 2>/dev/null >&9\n'
+        f'\\builtin printf \'%s %s %s %d %s\\0\' {token} end {mark} "$?" "$PWD" 2>/dev/null >&9\n'
         f"\\builtin printf '\\x01%s\\x02' {mark} 2>/dev/null >&8\n"
         "PS1= PS2=\n"
     )

@@ -143,7 +143,7 @@ class Store:
             self.attach(workspace, ground)
             return ground
 
-        return await self._locked(self._house.room(workspace).family, made)
+        return await self._risen(workspace, made)
 
     def attach(self, workspace: WorkspaceId, ground: Ground, gather: Callable[[], Awaitable[None]] | None = None) -> None:
         """It is open. `gather` brings what was done into the live layer, for a ground that does not do so by itself."""
@@ -159,7 +159,18 @@ class Store:
             self.attach(workspace, ground, ground.gather)
             return ground
 
-        return await self._locked(self._house.room(workspace).family, made)
+        return await self._risen(workspace, made)
+
+    async def _risen(self, workspace: WorkspaceId, made: Callable[[], Coroutine[Any, Any, G]]) -> G:
+        """Whoever is cancelled meanwhile waits for it and closes it: nobody else would know of it, and the next would be put over it."""
+        task = self._begin(self._house.room(workspace).family, made)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait((task,))
+            if not task.cancelled() and task.exception() is None:
+                await self.closed(workspace, task.result())
+            raise
 
     async def layered(self, workspace: WorkspaceId) -> None:
         """Makes it ready to be put together by the kernel: without a copy, and with whiteouts that it knows."""
@@ -307,6 +318,9 @@ class Store:
         return await self._locked(self._house.room(workspace).family, lambda: work(self._house.room(workspace)))
 
     async def _locked(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await asyncio.shield(self._begin(family, work))
+
+    def _begin(self, family: str, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
         async def alone() -> T:
             async with self._locks[family]:
                 with told():
@@ -315,7 +329,7 @@ class Store:
         task = asyncio.create_task(alone())
         self._begun.add(task)
         task.add_done_callback(self._begun.discard)
-        return await asyncio.shield(task)
+        return task
 
     async def _compared(
         self, workspace: WorkspaceId, since: str | None, until: str | None, paths: tuple[str, ...] = (), *, is_text: bool = False

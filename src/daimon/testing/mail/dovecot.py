@@ -10,12 +10,13 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from daimon.testing.ports import free_port
 
 PASSWORD = "the-password-of-a-test"
 PROGRAM = "/usr/sbin/dovecot"
@@ -103,7 +104,7 @@ class Dovecot:
 
     def __enter__(self) -> "Dovecot":
         self.home = Path(tempfile.mkdtemp(prefix="daimon-mail-"))
-        self.port, self.tls_port = _free_port(), _free_port()
+        self.port, self.tls_port = free_port(), free_port()
         try:
             self.start()
         except BaseException:
@@ -190,9 +191,3 @@ def _fetched(client: imaplib.IMAP4, uid: str) -> tuple[str, bytes]:
     _, parts = client.uid("FETCH", uid, "(FLAGS BODY.PEEK[])")
     head, mail = next(part for part in parts if isinstance(part, tuple))
     return head.decode(), mail
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

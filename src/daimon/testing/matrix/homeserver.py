@@ -8,8 +8,9 @@ It lives in an environment of its own, `.tools/synapse` of the checkout, since i
 whole while `.tools/synapse/stamp` holds the digest of the lock file and of the interpreter; it is made anew otherwise, under a lock.
 
 One server serves all who name the same directory, in however many processes: each holds a shared lock on the file `users` there, and a
-keeper process that wants that lock for itself ends the server when it gets it. The kernel drops a lock when its holder dies, so that no
-crash leaves a server behind.
+keeper process that wants that lock for itself ends the server when it gets it. While there is a keeper it holds the file `kept`: that, and
+not how fast the server answers, says that there is one. It lets go of both when the server is dead, of `kept` first, so whoever has got
+`users` finds a server that stays, or none. The kernel drops a lock when its holder dies, so that no crash leaves a server behind.
 
 It knows nothing of federation: the server speaks to nobody but its clients.
 """
@@ -20,7 +21,6 @@ import hashlib
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -31,6 +31,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
+from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -109,16 +110,34 @@ def homeserver(python: Path, directory: Path) -> Iterator[Homeserver]:
     with (directory / "users").open("a") as users, (directory / "starting").open("a") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
-        found = Homeserver(**json.loads(address.read_text())) if address.is_file() else None
-        if found is None or not _answers(found.url):
-            found = _start(python, directory)
-            address.write_text(json.dumps({"url": found.url, "secret": found.secret}))
+        if not _is_kept(directory):
+            address.unlink(missing_ok=True)
+            started = _start(python, directory)
+            address.write_text(json.dumps({"url": started.url, "secret": started.secret}))
+        if not address.is_file():
+            raise NoHomeserver("synapse did not start in time for who came first")
         fcntl.flock(starting, fcntl.LOCK_UN)
-        yield found
+        yield Homeserver(**json.loads(address.read_text()))
+
+
+def _is_kept(directory: Path) -> bool:
+    with (directory / "kept").open("a") as kept:
+        return not _taken(kept)
+
+
+def _taken(file: IO[str]) -> bool:
+    """Is it ours alone from now on?"""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _start(python: Path, directory: Path) -> Homeserver:
-    secret, port = secrets.token_hex(16), _free_port()
+    from daimon.testing.ports import free_port  # here, since the keeper runs this file alone, without the package
+
+    secret, port = secrets.token_hex(16), free_port()
     (directory / "signing.key").write_text(f"ed25519 a_test {base64.b64encode(secrets.token_bytes(32)).decode().rstrip('=')}\n")
     (directory / "log.json").write_text(json.dumps({"version": 1, "root": {"level": "CRITICAL"}}))
     (directory / "homeserver.json").write_text(json.dumps(_settings(directory, secret, port)))
@@ -134,11 +153,13 @@ def _start(python: Path, directory: Path) -> Homeserver:
         )
     server = Homeserver(f"http://127.0.0.1:{port}", secret)
     deadline = time.monotonic() + START_S
-    while not _answers(server.url):
-        if keeper.poll() is not None or time.monotonic() > deadline:
-            raise NoHomeserver(f"synapse did not start: {(directory / 'output').read_text(errors='replace')[-800:]}")
-        time.sleep(0.1)
-    keeper.returncode = 0  # it outlives whoever started it, on purpose
+    try:
+        while not _answers(server.url):
+            if keeper.poll() is not None or time.monotonic() > deadline:
+                raise NoHomeserver(f"synapse did not start: {(directory / 'output').read_text(errors='replace')[-800:]}")
+            time.sleep(0.1)
+    finally:
+        keeper.returncode = 0  # it outlives whoever started it, on purpose, and ends by itself
     return server
 
 
@@ -168,12 +189,6 @@ def _settings(directory: Path, secret: str, port: int) -> dict[str, object]:
     }
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 def _answers(url: str) -> bool:
     try:
         with urlopen(f"{url}/_matrix/client/versions", timeout=5) as answer:  # noqa: S310
@@ -185,18 +200,15 @@ def _answers(url: str) -> bool:
 def _keep(python: str, directory: Path) -> None:
     """What the keeper does: the server runs until nobody holds the lock."""
     command = [python, "-m", "synapse.app.homeserver", "--config-path", str(directory / "homeserver.json")]
-    server = subprocess.Popen(command, cwd=directory, stdin=subprocess.DEVNULL)  # noqa: S603
-    try:
-        with (directory / "users").open("a") as users:
-            while server.poll() is None:
-                try:
-                    fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return
-                except BlockingIOError:
-                    time.sleep(0.25)
-    finally:
-        server.kill()
-        server.wait()
+    with (directory / "users").open("a") as users, (directory / "kept").open("a") as kept:
+        fcntl.flock(kept, fcntl.LOCK_EX)
+        server = subprocess.Popen(command, cwd=directory, stdin=subprocess.DEVNULL)  # noqa: S603
+        try:
+            while server.poll() is None and not _taken(users):
+                time.sleep(0.25)
+        finally:
+            server.kill()
+            server.wait()
 
 
 if __name__ == "__main__":

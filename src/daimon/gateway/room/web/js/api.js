@@ -1,6 +1,8 @@
 // The API of the gateway. What fails is an ApiError with the server's own words. Whoever is signed out is asked to sign in, and the page
 // stays as it is: nothing that was typed is lost.
 
+import { released } from './press.js';
+
 export class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -37,15 +39,20 @@ export function search(query) {
   return asked.size ? `?${asked}` : '';
 }
 
+// A read that nobody answers ends: others wait for it. One that was cut off in the middle was not answered either.
+const READ_MS = 120000;
+
 async function send(method, url, body, type) {
   const headers = { 'X-Daimon': '1', ...(body === undefined ? {} : { 'Content-Type': type }) };
-  let response;
+  const signal = method === 'GET' ? AbortSignal.timeout(READ_MS) : undefined;
+  let response, answer;
   try {
-    response = await fetch(url, { method, headers, body, credentials: 'same-origin', cache: 'no-store' });
+    response = await fetch(url, { method, headers, body, signal, credentials: 'same-origin', cache: 'no-store' });
+    answer = response.headers.get('content-type')?.includes('json') ? await response.json() : await response.text();
   } catch {
     throw new ApiError(0, 'offline', 'The gateway does not answer. Is it running?');
   }
-  const answer = response.headers.get('content-type')?.includes('json') ? await response.json() : await response.text();
+  await released();
   if (response.ok) return answer;
   const { code = 'failed', message = `The gateway answered ${response.status}.` } = answer?.error ?? {};
   if (response.status === 401) session.dispatchEvent(new Event('ended'));

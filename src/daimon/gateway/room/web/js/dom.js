@@ -19,6 +19,14 @@ export function put(root, ...children) {
   return root;
 }
 
+// The same once more: what was unfolded stays so. `data-of` says what it is.
+export function putAgain(root, ...children) {
+  const unfolded = new Set([...root.querySelectorAll('details[open][data-of]')].map((each) => each.dataset.of));
+  put(root, ...children);
+  for (const each of root.querySelectorAll('details[data-of]')) if (unfolded.has(each.dataset.of)) each.open = true;
+  return root;
+}
+
 export function sanitised(html) {
   const template = document.createElement('template');
   template.innerHTML = policy ? policy.createHTML(html) : html;

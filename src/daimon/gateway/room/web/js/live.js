@@ -47,6 +47,7 @@ export function disconnect() {
   clearInterval(asking);
   clearTimeout(retry);
   old?.close();
+  become('offline');
 }
 
 function heard(frame) {

@@ -5,6 +5,7 @@ import { get, post, rights, session } from './api.js';
 import * as icons from './icons.js';
 import * as keys from './keys.js';
 import * as live from './live.js';
+import { inTurn } from './order.js';
 import { pages } from './pages.js';
 import { attempt, button, dialog, field, input, menu } from './parts.js';
 import { go } from './router.js';
@@ -74,11 +75,10 @@ export function build() {
 // How much waits for the owner; read again when something happened, at most twice a second.
 export function watchCounts() {
   let timer = 0;
-  const read = async () => {
-    timer = 0;
+  const read = inTurn(async () => {
     try { show(await get('/v1/room/counts')); } catch { /* the line says so already */ }
-  };
-  const later = () => { timer ||= setTimeout(read, 500); };
+  });
+  const later = () => { timer ||= setTimeout(() => { timer = 0; read(); }, 500); };
   for (const kind of ['change', 'turn', 'refresh']) live.on(kind, later);
   return read();
 }

@@ -6,6 +6,7 @@
 import { h, put } from '../js/dom.js';
 import { get, post } from '../js/api.js';
 import { shortcut } from '../js/keys.js';
+import { inTurn } from '../js/order.js';
 import { go, setQuery } from '../js/router.js';
 import { attempt, empty, tabs, time, toast } from '../js/parts.js';
 import { grants } from './approvals/grants.js';
@@ -27,7 +28,7 @@ export default async function page(root, { query, signal, on }) {
   put(root, heads, status, body);
   root.classList.add('is-asked');
 
-  async function read() {
+  const read = inTurn(async () => {
     const found = await get('/v1/approvals');
     if (signal.aborted) return;
     for (const to of answered) if (!found.some((each) => each.to === to)) answered.delete(to);
@@ -35,7 +36,7 @@ export default async function page(root, { query, signal, on }) {
     open = found.filter((each) => !answered.has(each.to));
     if (open.length > before && drawn) put(status, `${open.length} waiting`);
     draw();
-  }
+  });
   const later = () => { timer ||= setTimeout(() => { timer = 0; if (!tab) read().catch(() => {}); }, SOON_MS); };
   for (const kind of ['change', 'turn', 'refresh']) on(kind, later);
   signal.addEventListener('abort', () => clearTimeout(timer));
@@ -98,28 +99,50 @@ export default async function page(root, { query, signal, on }) {
     open = open.filter((other) => other.to !== each.to);
     if (open.length) pick(open[Math.min(index, open.length - 1)].to, false);
     draw();
-    const rested = rest(each.to.split(':')[0]);
+    const heard = signs(each.to.split(':')[0]);
     const sent = await attempt(() => post('/v1/events', { type: 'answer', to: each.to, choice, text, source: 'web' }));
-    if (!sent) { answered.delete(each.to); return read(); }
-    const isOver = await Promise.race([rested, new Promise((done) => { setTimeout(done, FOLLOW_MS, false); })]);
-    await tell(each, choice);
-    if (!isOver && await rested) await tell(each, choice);  // what takes longer is told of as under way, and once more at its end
+    if (!sent) { heard.off(); answered.delete(each.to); return read(); }
+    const end = ended(each, heard);
+    await Promise.race([end, new Promise((done) => { setTimeout(done, FOLLOW_MS); })]);
+    const made = await decided(each);
+    tell(each, choice, made);
+    if (!isDone(made) && isDone(await end)) tell(each, choice, await end);  // what takes longer is told of as under way, and once more at its end
+    heard.off();
   }
 
-  // True when the turn rests again.
-  function rest(turn) {
-    return new Promise((done) => {
-      const off = on('turn', (update) => { if (update.turn === turn && update.state !== 'running') { off(); done(true); } });
-    });
+  // That a turn came to rest, or that something was missed. What came while nobody waited counts for whoever waits next.
+  function signs(turn) {
+    let wake = () => {}, isThere = false, isOver = false;
+    const sign = () => { isThere = true; wake(); };
+    const offs = [
+      on('turn', (update) => { if (update.turn === turn && update.state !== 'running') { isOver ||= update.state !== 'parked'; sign(); } }),
+      on('refresh', sign),
+    ];
+    const next = async () => { if (!isThere) await new Promise((done) => { wake = done; }); isThere = false; };
+    return { next, isOver: () => isOver, off: () => { for (const off of offs) off(); } };
+  }
+
+  // The decision, when all that it allowed was done. The first sign may still be of the rest in which the question was asked.
+  async function ended(each, heard) {
+    for (;;) {
+      await heard.next();
+      const made = await decided(each);
+      if (isDone(made) || heard.isOver()) return made;
+    }
+  }
+
+  const isDone = (made) => Boolean(made?.calls.every((call) => call.outcome !== 'none'));
+
+  async function decided(each) {
+    const { decisions } = await get('/v1/decisions', { limit: 20 }).catch(() => ({ decisions: [] }));
+    return decisions.find((other) => other.to === each.to);
   }
 
   const titled = (each, choice) => (each.calls.length ? choice : each.choices.find((one) => one.choice === choice)?.title ?? choice);
 
-  async function tell(each, choice) {
+  function tell(each, choice, made) {
     const action = { text: 'See the run', run: () => go(`/runs/${each.to.split(':')[0]}`) };
     const { what } = summary(each);
-    const { decisions } = await get('/v1/decisions', { limit: 20 }).catch(() => ({ decisions: [] }));
-    const made = decisions.find((other) => other.to === each.to);
     if (!made) return toast(`Answered “${choice}”. It is under way: ${what}`, { action });
     const said = [titled(each, made.choice), made.said].filter(Boolean).join(' ');
     if (!each.calls.length && !made.calls.length) return toast(`Answered: ${said}`, { action });

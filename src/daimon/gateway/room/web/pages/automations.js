@@ -3,6 +3,7 @@
 
 import { h, put } from '../js/dom.js';
 import { del, get, post } from '../js/api.js';
+import { inTurn } from '../js/order.js';
 import { go } from '../js/router.js';
 import { command, shortcut } from '../js/keys.js';
 import { badge, button, card, confirm, empty, iconButton, menu, table, tabs, time, toast } from '../js/parts.js';
@@ -68,10 +69,10 @@ async function automations(body, { query, signal, on }) {
     put(box, silent, card('', { bare: true }, h('div', { class: 'rows' }, table(columns, seen.automations, { href: ({ shown }) => `/automations/${encodeURIComponent(shown.automation.id)}`, empty: nothing, caption: 'Automations' }))));
   }
 
-  async function read() {
+  const read = inTurn(async () => {
     try { seen = await get('/v1/room/automations'); } catch { return; }
     if (!signal.aborted && !document.querySelector('.menu')) draw();
-  }
+  });
 
   const soon = () => { timer ||= setTimeout(() => { timer = 0; read(); }, SOON_MS); };
   for (const kind of ['change', 'turn', 'refresh']) on(kind, soon);

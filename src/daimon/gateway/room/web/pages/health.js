@@ -1,8 +1,9 @@
 // Costs and health: what was spent and on what, how well it works, how things are now, and what is promised as figures of the journal.
 // `?days` says how far back. All of it is one request; it is read again as things happen, at most every five seconds.
 
-import { h, put } from '../js/dom.js';
+import { h, putAgain } from '../js/dom.js';
 import { get } from '../js/api.js';
+import { inTurn } from '../js/order.js';
 import { setQuery } from '../js/router.js';
 import { calendar, select } from '../js/parts.js';
 import { budgets, spending } from './health/money.js';
@@ -24,16 +25,16 @@ export default async function page(root, { query, signal, on, head }) {
   function draw() {
     head({ note: seen.first_day === seen.last_day ? calendar(seen.last_day) : `${calendar(seen.first_day)} to ${calendar(seen.last_day)}` });
     const focused = document.activeElement?.closest?.('[role="tab"]')?.textContent;
-    put(root, warnings(seen), promises(seen), h('div', { class: 'columns' }, budgets(seen), speed(seen)), spending(seen, state), h('div', { class: 'columns' }, efficiency(seen), people(seen)), tools(seen), lines(seen, read), h('div', { class: 'columns' }, outbox(seen), letters(seen)));
+    putAgain(root, warnings(seen), promises(seen), h('div', { class: 'columns' }, budgets(seen), speed(seen)), spending(seen, state), h('div', { class: 'columns' }, efficiency(seen), people(seen)), tools(seen), lines(seen, read), h('div', { class: 'columns' }, outbox(seen), letters(seen)));
     if (focused) [...root.querySelectorAll('[role="tab"]')].find((each) => each.getAttribute('aria-selected') === 'true')?.focus();
   }
 
-  async function read() {
+  const read = inTurn(async () => {
     try { seen = await get('/v1/health', { days }); } catch { return; }
     if (signal.aborted) return;
     draw();
     settle();
-  }
+  });
 
   // What is just starting will soon be up or down.
   function settle() {

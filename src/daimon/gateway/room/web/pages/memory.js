@@ -4,6 +4,7 @@
 import { h, put } from '../js/dom.js';
 import { get, search } from '../js/api.js';
 import { command, shortcut } from '../js/keys.js';
+import { inTurn } from '../js/order.js';
 import { button, failure, input, loading, tabs } from '../js/parts.js';
 import { setQuery } from '../js/router.js';
 import { add, learn } from './memory/edit.js';
@@ -23,7 +24,8 @@ export default async function page(root, { query, signal, on, head }) {
   if (!VIEWS[state.tab]) state.tab = state.q ? '' : 'notebook';
   const box = h('div', { class: 'memory-view' }), side = h('aside', { class: 'memory-side', 'aria-label': 'The item' }), bar = h('div');
   const words = input({ type: 'search', placeholder: 'Search memory', 'aria-label': 'Search memory', value: state.q, dir: 'auto', oninput: typed });
-  let overview = null, timer = 0, later = 0, turn = 0;
+  let overview = null, timer = 0, later = 0, turn = 0, looked = 0;
+  const refresh = inTurn(read);
 
   const context = { state, signal, open, here, refresh };
   head({ actions: [button('Learn a fact', { onclick: () => learn(context) }), button('Add a note', { kind: 'primary', key: 'n', onclick: () => add(context) })] });
@@ -76,16 +78,17 @@ export default async function page(root, { query, signal, on, head }) {
   }
 
   async function drawItem() {
+    const mine = ++looked;
     side.hidden = !state.item;
     root.classList.toggle('has-item', Boolean(state.item));
     if (!state.item) return put(side);
     try {
-      const of = state.item, made = await panel(context, overview);
-      if (!signal.aborted && of === state.item) { put(side, made); if (innerWidth < 900) side.scrollIntoView({ block: 'start' }); }
-    } catch (error) { if (!signal.aborted) put(side, failure(error, drawItem)); }
+      const made = await panel(context, overview);
+      if (!signal.aborted && mine === looked) { put(side, made); if (innerWidth < 900) side.scrollIntoView({ block: 'start' }); }
+    } catch (error) { if (!signal.aborted && mine === looked) put(side, failure(error, drawItem)); }
   }
 
-  async function refresh() {
+  async function read() {
     overview = await get('/v1/room/memory');
     if (signal.aborted) return;
     drawBar();

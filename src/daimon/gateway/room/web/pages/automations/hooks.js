@@ -1,8 +1,9 @@
 // Webhooks: where services post to, and what came. `?hook=NAME` opens one. A secret is never in here: the page says how its owner reads it on
 // the machine itself.
 
-import { h, put } from '../../js/dom.js';
+import { h, put, putAgain } from '../../js/dom.js';
 import { del, get, put as send } from '../../js/api.js';
+import { inTurn } from '../../js/order.js';
 import { go, link } from '../../js/router.js';
 import { attempt, badge, button, card, code, confirm, copyText, crumbs, empty, table, time, toast } from '../../js/parts.js';
 import { hookEditor } from './hook-editor.js';
@@ -47,7 +48,7 @@ async function one(body, { query, signal, on }) {
       put(form, editing.element);
     }
     put(top, !seen.address.is_public && unreachable(), facts(seen), editing.version() !== seen.version && h('div', { class: 'failure', role: 'status' }, h('span', { class: 'grow' }, 'This webhook was changed elsewhere while you edit it. What you typed is still here.'), button('Show both versions', { onclick: () => attempt(editing.conflict) })));
-    put(came, deliveries(seen));
+    putAgain(came, deliveries(seen));
   }
 
   function facts(seen) {
@@ -89,7 +90,7 @@ function deliveries(seen) {
     { title: 'Came', cell: ({ posted }) => time(posted.at), tight: true },
     { title: 'What became of it', cell: ({ posted, run }) => h('span', { class: 'row is-wrapping' }, outcomeOf(posted), ran(run), posted.why && h('span', { class: 'dim', dir: 'auto' }, posted.why)) },
     { title: 'Its id there', cell: ({ posted }) => h('code', posted.key), tight: false },
-    { title: 'What it brought', cell: (each) => each.text && h('details', h('summary', each.is_cut ? 'The beginning' : 'Show'), code(each.text, { label: 'What it brought' })) },
+    { title: 'What it brought', cell: (each) => each.text && h('details', { data: { of: `${each.posted.at} ${each.posted.key}` } }, h('summary', each.is_cut ? 'The beginning' : 'Show'), code(each.text, { label: 'What it brought' })) },
   ];
   return card('What came', { bare: true, note: seen.deliveries.length >= 50 ? 'the last 50' : '' }, table(columns, seen.deliveries, { empty: empty('Nothing came yet', `To try it, let the service send a test, or run daimon hooks test ${seen.hooked.hook.name} on the machine.`), caption: 'Deliveries' }));
 }
@@ -97,9 +98,9 @@ function deliveries(seen) {
 // Reads, draws, and does both again as things happen. Gives the way to do it at once.
 async function keepFresh({ read, draw, signal, on, gone }) {
   let timer = 0;
-  const again = async () => {
+  const again = inTurn(async () => {
     try { const seen = await read(); if (!signal.aborted) draw(seen); } catch (error) { if (error.status === 404 && !signal.aborted) gone?.(); }
-  };
+  });
   draw(await read());
   const soon = () => { timer ||= setTimeout(() => { timer = 0; again(); }, SOON_MS); };
   for (const kind of ['change', 'turn', 'refresh']) on(kind, soon);

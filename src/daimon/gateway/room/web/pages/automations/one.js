@@ -3,6 +3,7 @@
 
 import { h, put } from '../../js/dom.js';
 import { del, get, post } from '../../js/api.js';
+import { inTurn } from '../../js/order.js';
 import { go, link } from '../../js/router.js';
 import { attempt, badge, button, card, confirm, crumbs, empty, table, time, toast } from '../../js/parts.js';
 import { editor } from './editor.js';
@@ -77,11 +78,11 @@ export async function one(root, { params, signal, on, head }) {
     return card('What became of each time', { bare: true, note: seen.ticks.length >= 50 ? 'the last 50' : '' }, table(columns, seen.ticks, { empty: nothing, caption: 'What became of each time' }));
   }
 
-  async function read() {
+  async function look() {
     const known = form.version();
     try {
       const found = await get(path);
-      if (form.version() !== known) return read();  // it was saved meanwhile: what was read may be what stood there before
+      if (form.version() !== known) return look();  // it was saved meanwhile: what was read may be what stood there before
       seen = found;
     } catch (error) {
       if (error.status === 404 && !signal.aborted && form.isDirty()) { put(notice, h('div', { class: 'failure', role: 'status' }, 'This automation was deleted elsewhere. What you typed is still here; saving makes it again.')); return; }
@@ -91,6 +92,7 @@ export async function one(root, { params, signal, on, head }) {
     if (!signal.aborted) draw();
   }
 
+  const read = inTurn(look);
   const soon = () => { timer ||= setTimeout(() => { timer = 0; read(); }, SOON_MS); };
   for (const kind of ['change', 'turn', 'refresh']) on(kind, soon);
   const again = setInterval(read, AGAIN_MS);

@@ -7,15 +7,17 @@ import { bytes, iconButton, toast, toggle } from '../../js/parts.js';
 import * as icons from '../../js/icons.js';
 import { channelName } from './channels.js';
 import { isPicture } from './files.js';
+import { arrange } from './turn.js';
 
 const MOST_FILES = 10, TALLEST_PX = 240;
 
 export function composer({ send, stop }) {
-  let name = '', about = null, isRunning = false, attached = [], onChannel = false;
+  let name = '', about = null, isRunning = false, attached = [], onChannel = false, place = {};
   const box = h('textarea', { class: 'write-text', rows: 1, 'aria-label': 'Message', dir: 'auto', oninput: () => { fit(); keep(); }, onkeydown: press, onpaste: paste });
   const previews = h('ul', { class: 'write-files', role: 'list', 'aria-label': 'Files to send' });
   const picker = h('input', { type: 'file', multiple: true, hidden: true, onchange: () => { add(picker.files); picker.value = ''; } });
   const note = h('div', { class: 'write-note small dim', role: 'status' });
+  const working = h('span', 'It is working. What you send now is taken in at its next step, or answered right after.');
   const stopping = iconButton(icons.stop, 'Stop (Ctrl .)', { kind: 'danger', hidden: true, onclick: () => stop() });
   const sending = h('button', { class: 'button is-primary is-icon', type: 'submit', 'aria-label': 'Send', title: 'Send (Enter)' }, icon(icons.send));
   const element = h('form', { class: 'write', hidden: true, onsubmit: (event) => { event.preventDefault(); go(); }, ondragover: (event) => { event.preventDefault(); element.classList.add('is-over'); }, ondragleave: () => element.classList.remove('is-over'), ondrop: drop },
@@ -26,6 +28,7 @@ export function composer({ send, stop }) {
     element.hidden = !rights.has('chat');  // before there is a conversation, there is nowhere to write to
     about = listed;
     onChannel = false;
+    place = {};
     const draft = read();
     box.value = draft.text ?? '';
     attached = draft.files ?? [];
@@ -43,16 +46,22 @@ export function composer({ send, stop }) {
     tell();
   }
 
-  // What will happen to what is written here, where that is not plain.
+  // What will happen to what is written here, where that is not plain. It is told again with every step of a turn: what stays the same is
+  // not touched, or a tick that is being set would be lost.
   function tell() {
-    const channel = about?.channel ?? 'local', who = about?.people.join(', ');
-    const said = [];
-    if (isRunning) said.push(h('span', 'It is working. What you send now is taken in at its next step, or answered right after.'));
-    if (channel === 'automation' || channel === 'hook') said.push(h('span', 'The answer is shown here; nobody else gets it.'));
-    else if (channel !== 'local' && about.is_own && rights.has('approve')) said.push(toggle(`Send the answer to ${channelName(channel)} too`, { checked: onChannel, onchange: (on) => { onChannel = on; } }));
-    else if (channel !== 'local') said.push(h('span', { dir: 'auto' }, `Only you see what you write here and the answer to it. Nothing is sent to ${who || 'them'} on ${channelName(channel)}.`));
-    put(note, said);
+    const channel = about?.channel ?? 'local', who = about?.people.join(', '), isOwn = Boolean(about?.is_own);
+    const key = [channel, who, isOwn].join('\n');
+    if (place.key !== key) place = { key, told: toldOf(channel, who, isOwn) };
+    const said = [isRunning && working, place.told].filter(Boolean);
+    arrange(note, said);
     note.hidden = !said.length;
+  }
+
+  function toldOf(channel, who, isOwn) {
+    if (channel === 'local') return null;
+    if (channel === 'automation' || channel === 'hook') return h('span', 'The answer is shown here; nobody else gets it.');
+    if (isOwn && rights.has('approve')) return toggle(`Send the answer to ${channelName(channel)} too`, { checked: onChannel, onchange: (on) => { onChannel = on; } });
+    return h('span', { dir: 'auto' }, `Only you see what you write here and the answer to it. Nothing is sent to ${who || 'them'} on ${channelName(channel)}.`);
   }
 
   function go() {

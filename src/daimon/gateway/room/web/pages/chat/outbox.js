@@ -26,8 +26,8 @@ export function outbox({ signal, changed }) {
     Object.assign(message, { isUnderWay: true, state: 'sending', why: '' });
     changed(message);
     try {
-      const taken = await post('/v1/events', { ...message.event, key: message.key, source: 'web' });
-      Object.assign(message, { state: 'taken', id: taken.event });
+      await post('/v1/events', { ...message.event, key: message.key, source: 'web' });
+      message.state = 'taken';
     } catch (error) {
       const mayPass = error.status === 0 || error.status === 401 || error.status >= 500;
       Object.assign(message, mayPass ? { state: 'sending', why: error.message } : { state: 'failed', why: error.message });
@@ -41,9 +41,9 @@ export function outbox({ signal, changed }) {
 
   function flush() { for (const message of waiting) if (message.state === 'sending') deliver(message); }
 
-  // The journal shows it: it need not be shown twice.
-  function seen(events) {
-    for (const message of [...waiting]) if (message.id && events.has(message.id)) drop(message);
+  // The journal shows it: it need not be shown twice, also where the answer to it is still on its way.
+  function seen(keys) {
+    for (const message of [...waiting]) if (keys.has(message.key)) drop(message);
   }
 
   function drop(message) {

@@ -16,7 +16,7 @@ import { welcome } from './welcome.js';
 const PAGE = 30, NEAR_PX = 1200, AT_END_PX = 80, MOST_KEPT = 240, LEAST_KEPT = 90;
 
 export function thread({ on, signal, listed, sent }) {
-  let name = '', turns = new Map(), next = '', waiting = [], isAtEnd = true, isOlder = false, isLoaded = false, opened = 0;
+  let name = '', turns = new Map(), next = '', waiting = [], isAtEnd = true, isOlder = false, isLoaded = false, isMissed = false, opened = 0;
   const busy = new Map();
   const flow = streams({ drawn: (each, isNew) => { if (isNew) turns.get(each.turn)?.flow(); } });
   const mail = outbox({ signal, changed: (message) => { drawEnd(); if (message.state === 'taken') { sent(); head(); } } });
@@ -47,7 +47,7 @@ export function thread({ on, signal, listed, sent }) {
     name = chosen;
     turns = new Map();
     waiting = [];
-    isLoaded = false;
+    isLoaded = isMissed = false;
     write.open(name, listed(name));
     write.running(false, listed(name));
     put(column, loading());
@@ -62,6 +62,7 @@ export function thread({ on, signal, listed, sent }) {
       next = page.next;
       stick();
       scrolled();
+      if (isMissed) head(PAGE);
     } catch (error) {
       if (mine === opened) put(column, failure(error, () => open(chosen)));
     }
@@ -69,7 +70,7 @@ export function thread({ on, signal, listed, sent }) {
 
   // The newest turns and what waits for one. If more came than were asked for, the rest between is read too.
   const head = once('head', async (limit = 5) => {
-    if (!isLoaded) return;
+    if (isUnread()) return;
     const asked = name, page = await get('/v1/conversations/entries', { name, limit });
     if (asked !== name) return;
     const isGap = turns.size > 0 && page.turns.length > 0 && !page.turns.some((view) => turns.has(view.id)) && page.next;
@@ -79,11 +80,17 @@ export function thread({ on, signal, listed, sent }) {
   });
 
   const again = (id) => once(id, async () => {
-    if (!isLoaded) return;
+    if (isUnread()) return;
     const asked = name, view = await get('/v1/conversations/turn', { id });
     if (asked !== name || view.conversation !== name) return;
     take({ turns: [view], waiting });
   })();
+
+  // What happens while the first turns are being read may be missing in them: then they are read once more.
+  function isUnread() {
+    if (!isLoaded) isMissed = true;
+    return !isLoaded;
+  }
 
   // Runs one at a time; what is asked meanwhile runs once more afterwards.
   function once(key, run) {
@@ -106,7 +113,7 @@ export function thread({ on, signal, listed, sent }) {
       turn.draw(view);
       if (before && !before.ended_at && view.ended_at) announce(view);
     }
-    mail.seen(new Set([...page.turns.flatMap((view) => [view.came.event, ...view.items.filter((each) => each.kind === 'heard').map((each) => each.came.event)]), ...waiting.map((each) => each.event)]));
+    mail.seen(new Set([...page.turns.flatMap(taken), ...waiting].map((each) => each.key)));
     trim();
     arrange(column, ordered().map(([, turn]) => turn.element));
     drawEnd();
@@ -114,13 +121,15 @@ export function thread({ on, signal, listed, sent }) {
     stick();
   }
 
+  // What came in and has a turn.
+  const taken = (view) => [view.came, ...view.items.filter((each) => each.kind === 'heard').map((each) => each.came)];
   const ordered = () => [...turns].sort(([a], [b]) => (a < b ? -1 : 1));
   const runs = () => ordered().reverse().find(([, turn]) => turn.view.state === 'running')?.[1].view;
 
   function drawEnd() {
     const here = mail.of(name);
-    const taken = new Set(ordered().map(([, turn]) => turn.view.came.event));
-    arrange(end, [...waiting.filter((each) => !taken.has(each.event)).map((each) => h('div', { class: 'turn is-waiting' }, came(each, true), h('p', { class: 'small dim end' }, 'Waits for its turn'))), ...here.map((message) => onItsWay(message, mail, drawEnd))]);
+    const shown = new Set(ordered().flatMap(([, turn]) => taken(turn.view)).map((each) => each.event));
+    arrange(end, [...waiting.filter((each) => !shown.has(each.event)).map((each) => h('div', { class: 'turn is-waiting' }, came(each, true), h('p', { class: 'small dim end' }, 'Waits for its turn'))), ...here.map((message) => onItsWay(message, mail, drawEnd))]);
     if (isLoaded && !turns.size && !waiting.length && !here.length) put(end, welcome((text) => write.suggest(text)));
     stick();
   }

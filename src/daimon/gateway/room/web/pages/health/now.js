@@ -37,6 +37,6 @@ export function outbox({ figures, unsure, undelivered }) {
 }
 
 export function letters({ letters: all, status }) {
-  const row = (each) => h('li', h('details', h('summary', h('span', { dir: 'auto' }, each.reason), ' ', h('span', { class: 'dim small' }, `${each.source}, `, time(each.at))), code(each.body, { label: 'What came' })));
+  const row = (each) => h('li', h('details', { data: { of: `${each.at} ${each.source}` } }, h('summary', h('span', { dir: 'auto' }, each.reason), ' ', h('span', { class: 'dim small' }, `${each.source}, `, time(each.at))), code(each.body, { label: 'What came' })));
   return card('Could not be used', { note: status.count.dead_letters ? `${count(status.count.dead_letters)} in all` : '' }, all.length ? list(all.map(row)) : h('p', { class: 'dim' }, 'All that came could be read.'));
 }

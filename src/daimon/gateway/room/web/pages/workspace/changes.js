@@ -59,7 +59,7 @@ export function changes(id, signal, { apply }) {
     } catch (error) { put(inside, failure(error, () => open(each, span, inside))); }
   }
 
-  return { root, show, isOpen: () => Boolean(root.querySelector('details[open]')) };
+  return { root, show, isOpen: () => picked.size > 0 || Boolean(root.querySelector('details[open]')) };
 }
 
 function points(found, shown, compare) {
