@@ -1,6 +1,7 @@
 """Who is speaking, in a whole Daimon: strangers, pairing, guests, those who are trusted, groups, and what reaches whom."""
 
 import asyncio
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from daimon.abi.model import Profile
 from daimon.abi.money import FREE, Scope
 from daimon.abi.people import Rank
 from daimon.abi.step import Happened, Intended
-from daimon.abi.turn import Ending
+from daimon.abi.turn import Ending, State
 from daimon.config import Budget, Limits
 from daimon.config.budget import PersonPurse
+from daimon.gateway import reception
 from daimon.gateway.codes import choice_code, code_of
 from daimon.gateway.pairing import shown
 from daimon.gateway.reception import MOST_TEXT, NOT_YOURS, SETTLED
@@ -373,6 +375,37 @@ async def test_who_loses_a_chat_has_nothing_more_done_there_and_goes_on_elsewher
 
         await until(is_over)
         assert await here.is_parked(kept)
+
+
+@pytest.fixture
+def two_at_most() -> Iterator[None]:
+    """The value of the module, as it would be set for a small machine."""
+    before, reception.MOST_UNFINISHED = reception.MOST_UNFINISHED, 2
+    yield
+    reception.MOST_UNFINISHED = before
+
+
+@pytest.mark.usefixtures("two_at_most")
+async def test_a_guest_with_too_much_under_way_is_told_so_once_and_nobody_else_is_kept_waiting(tmp_path: Path) -> None:
+    async with acquainted(tmp_path, limits=Limits(errors=1)) as here:
+
+        async def are_parked(number: int) -> bool:
+            found = await asyncio.to_thread(here.client.turns, 9, f"{TELEGRAM}/chat-{BOB}")
+            return [turn.state for turn in found if turn.ending is None] == [State.PARKED] * number
+
+        for number in (1, 2):
+            await here.say(BOB, f"try it, {number}", do(("no_such_tool", {})))
+            await until(partial(are_parked, number))
+        for _ in range(3):
+            await here.say(BOB, "and this")
+        assert await here.heard(f"chat-{BOB}") == [reception.FULL.format(most=2)]
+        await here.say(ANNA, "hello", answer("hello Anna"))
+        assert await here.heard(f"chat-{ANNA}") == ["hello Anna"]
+        await here.say(BOB, "/stop")
+        await until(partial(are_parked, 1))
+        await here.say(BOB, "now then", answer("yes"))
+        assert (await here.heard(f"chat-{BOB}", 2))[-1] == "yes"
+        assert len(await asyncio.to_thread(here.client.turns, 9, f"{TELEGRAM}/chat-{BOB}")) == 3, "what was too much is not there"
 
 
 async def test_a_group_is_answered_when_spoken_to_and_nothing_of_the_owner_s_is_there_even_for_the_owner(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from daimon import config
 from daimon.abi.event import Said
 from daimon.abi.message import Text, ToolResult
 from daimon.abi.money import Account, Scope, Usage
-from daimon.abi.step import Happened, Reserved, Settled
+from daimon.abi.step import Checkpointed, Happened, Reserved, Settled
 from daimon.journal.sqlite import SqliteJournal
 from daimon.machine.home import Home
 from daimon.testing.clock import ManualClock
@@ -40,6 +40,7 @@ async def spend(path: Path, zone: tzinfo) -> None:
             pen = await Desk(journal, clock).begin(name, Said((Text(name),)))
             n = await pen.write(Reserved(model, "p", 900, 100, Decimal(cost), "test", accounts))
             await pen.write(Settled(n, Usage(900, 100, 450, cost=Decimal(cost)), "measured"))
+            await pen.write(Checkpointed("workspace", f"c-{model}"))
             await pen.write(Happened(0, ToolResult("c", "fetch", (Text("x"),)), "timeout" if name == "a" else ""))
             await pen.end()
     finally:
@@ -100,6 +101,7 @@ def test_tools_tokens_and_promises_are_those_of_the_journal(shown: Room) -> None
     expect(row).to_contain_text("timeout 1")
     expect(page.locator(".figure").filter(has_text="came from a cache")).to_contain_text("50 %")
     expect(page.locator(".figure").filter(has_text="tokens for each answer")).to_contain_text("1,000")
+    expect(page.locator(".figure").filter(has_text="times files were kept before a change")).to_contain_text("3")
     assert promised(page, "lost") == "0"
     assert "3 taken in: 3 ended, 0 open" in page.locator(".promise").filter(has_text="lost").inner_text()
     assert promised(page, "calls for nothing") == "0"

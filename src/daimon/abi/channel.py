@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from daimon.abi.event import Address
-from daimon.abi.ids import BlobHash, Conversation, Key, StepRef
+from daimon.abi.ids import BlobHash, Conversation, Key, PrincipalId, SpaceId, StepRef
 from daimon.abi.message import Audio, Content, File, Image
 from daimon.abi.ports import Outgoing
 from daimon.abi.tool import Rate
@@ -209,4 +209,8 @@ class Shelf(Protocol):
 
     async def told_in(self, question: StepRef) -> tuple[Address, ...]:
         """Where a question was told."""
+        ...
+
+    async def unfinished(self, space: SpaceId, principal: PrincipalId) -> int:
+        """What came from them and is not done: events that wait for a turn, and turns that run or wait."""
         ...

@@ -108,6 +108,7 @@ class Figures:
     judged: Judged = Judged()
     interventions: Interventions = Interventions()
     checkpoints: int = 0
+    """Times that a call which changes files had a checkpoint to go back to. Those that people make are in no turn, and not counted."""
     mail: dict[str, int] = field(default_factory=dict)
     """Messages that were to go out to people, by what became of them."""
     letters: int = 0

@@ -4,6 +4,7 @@
                nothing of it reaches a model, and nothing they sent is kept
     known      `/status`, `/stop` and `/help`, an answer to a question, or words for the agent: an Event, on disk when `take` returns
     in groups  only what is said to the agent counts; codes do not
+    too much   of a guest or a group that has MOST_UNFINISHED messages under way nothing more is taken; it is told once an hour
 
 Whose words they are stands in the label. The owner's are the owner's. Anybody else's are a stranger's, whatever their rank, readable for
 them and the owner: rank says what a turn for them may do, it never makes their words an order. A group is a principal of its own, and what
@@ -15,7 +16,7 @@ One reception serves one channel: a sender's id means something only there. It d
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from daimon.abi.channel import Arrival, Message, Pressed, Reacted, Shelf
 from daimon.abi.cleaning import cleaned
@@ -36,6 +37,10 @@ from daimon.kernel.questions import OpenQuestion
 MOST_BYTES = 20 * 1024 * 1024
 MOST_TEXT = 100_000
 """Characters of one text; what is longer is cut, and says so."""
+MOST_UNFINISHED = 50
+"""Messages of one guest or group that wait or are being worked on. Money bounds what they cost, not how many there are."""
+TOLD_AGAIN = timedelta(hours=1)
+FULL = "I have {most} messages from here that are not done yet, so I did not take this one. Please send it again later."
 WELCOME = "Paired: I know you here as {name}."
 HELP = (
     "Say what you need. /status says how far I am, /stop ends what I am doing here (!status and !stop where a slash does not get through). "
@@ -148,8 +153,18 @@ class ChannelReception:
         decided = await self._decision(message, text)
         if decided is not None and await self._deciding.may_answer(person.id, decided[0]):
             return await self._decide(person, message, *decided)
+        if person.rank is not Rank.OWNER and await self._hall.shelf.unfinished(HOME_SPACE, self._whom(person, message)) >= MOST_UNFINISHED:
+            return await self._decline(message)
         await self._accept(person, message, self._said(person, message))
         return ""
+
+    async def _decline(self, message: Message) -> str:
+        name, now = f"reception/full/{message.place}", self._hall.clock.now()
+        told = await self._hall.shelf.recalled(self._channel, name)
+        if told and now - datetime.fromisoformat(told) < TOLD_AGAIN:
+            return ""
+        await self._hall.shelf.remembered(self._channel, name, now.isoformat())
+        return await self._say(message, "full", FULL.format(most=MOST_UNFINISHED))
 
     async def _decision(self, message: Message, text: str) -> tuple[OpenQuestion, str] | None:
         if message.replaces or message.has_others_words or not text:

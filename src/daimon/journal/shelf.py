@@ -10,7 +10,7 @@ import apsw
 
 from daimon.abi.codec import encode
 from daimon.abi.event import SCHEMA, Address, Said
-from daimon.abi.ids import Conversation, Key, StepRef
+from daimon.abi.ids import Conversation, Key, PrincipalId, SpaceId, StepRef
 from daimon.abi.label import Author, Label, Origin
 from daimon.abi.message import Text
 from daimon.journal.now import Now
@@ -49,3 +49,10 @@ def told_in(db: apsw.Connection, question: StepRef) -> tuple[Address, ...]:
         bounds,
     )
     return tuple(Address(channel, dest) for channel, dest in rows)
+
+
+def unfinished(db: apsw.Connection, space: SpaceId, principal: PrincipalId) -> int:
+    """By the indexes of what waits and of what is open, which are as short as the work that there is."""
+    query = """SELECT (SELECT COUNT(*) FROM events WHERE taken = 0 AND space = ?1 AND turn IS NULL AND principal = ?2)
+        + (SELECT COUNT(*) FROM turns WHERE state IN ('running', 'parked') AND space = ?1 AND principal = ?2)"""
+    return int(db.execute(query, (space, principal)).get)

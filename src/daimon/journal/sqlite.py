@@ -339,6 +339,9 @@ class SqliteJournal:
     async def told_in(self, question: StepRef) -> tuple[Address, ...]:
         return await self._readers.run(lambda db: shelf.told_in(db, question))
 
+    async def unfinished(self, space: SpaceId, principal: PrincipalId) -> int:
+        return await self._readers.run(lambda db: shelf.unfinished(db, space, principal))
+
     # -- Hooks
 
     @property

@@ -19,7 +19,7 @@ export function efficiency({ figures: seen, spent }) {
     figure(answered && fresh + out ? count(Math.round((fresh + out) / answered)) : '—', 'tokens for each answer'),
     figure(percent(prompts.new_bytes, prompts.bytes), 'of what models were shown was new', prompts.bytes ? `of ${bytes(prompts.bytes)}` : ''),
     figure(count(prompts.calls), 'replies of models', prompts.failed ? `${count(prompts.failed)} more calls failed` : ''),
-    figure(count(seen.checkpoints), 'checkpoints of workspaces')));
+    figure(count(seen.checkpoints), 'times files were kept before a change', 'those by hand are not counted')));
 }
 
 export function people({ figures: { interventions: seen } }) {
