@@ -139,6 +139,7 @@ def live(path: Path, timezone: str = "") -> Iterator[Live]:
         model=config.Model(use="puppet"),
         gateway=config.Gateway(max_event_bytes=MOST_BYTES),
         kernel=config.Kernel(drain_s=0),
+        context=config.Context(patience_s=60),  # what memory has is in the prompt, however busy the machine is
         agents={"daimon": config.Agent(role="reader")},  # it asks before every act
         owner=config.Owner(timezone=timezone),
     )

@@ -3,17 +3,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.room.rig import DEADLINE_S, Gateway, Room, chromium, gateway, room_of
-
-from daimon.context import assemble
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience() -> Iterator[None]:
-    """A turn goes on without what it could not read in time: what is shown of it here does not depend on how busy the machine is."""
-    before, assemble.DEADLINE_S = assemble.DEADLINE_S, DEADLINE_S
-    yield
-    assemble.DEADLINE_S = before
+from tests.room.rig import Gateway, Room, chromium, gateway, room_of
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,7 @@ def settings(**changes: Any) -> config.Settings:
         "extensions": ("tests.room.puppet",),
         "model": config.Model(use="puppet"),
         "kernel": config.Kernel(drain_s=0),
+        "context": config.Context(patience_s=DEADLINE_S),  # what is shown of a turn does not depend on how busy the machine is
         "agents": {"daimon": config.Agent(role="reader")},  # it asks before every act
     }
     return config.Settings(**{**given, **changes})
